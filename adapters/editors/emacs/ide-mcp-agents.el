@@ -46,8 +46,8 @@
 
 (defun ide-mcp--consent (conn client)
   "Ask the person whether CLIENT with the number CONN attaches.
-The answer is a word with Enter, since you may go on typing after a pause.  No
-completion takes a part of it, and it has no history and no default."
+The answer is a whole word with Enter, since the keys of somebody who goes on
+typing are no answer.  So there is no completion, no history and no default."
   (let* ((process ide-mcp--process)
          (asks (lambda () (and (eq process ide-mcp--process) (assq conn ide-mcp--agents))))
          answer)
@@ -74,11 +74,11 @@ completion takes a part of it, and it has no history and no default."
 ;;;###autoload
 (defun ide-mcp-agents ()
   "Choose an attached agent, which gets your mentions or is disconnected.
-Without a choice, the agent that was attached last gets them."
+Without a choice, the agent that attached last gets them."
   (interactive)
   (let* ((process ide-mcp--process)
          (agents (or (sort (seq-filter #'cdr ide-mcp--agents) (lambda (one other) (< (car one) (car other))))
-                     (ide-mcp--refuse "There is no agent attached")))
+                     (ide-mcp--refuse "No agent is attached")))
          (agent (nth (ide-mcp--choose
                       "Agent" (mapcar (pcase-lambda (`(,conn . ,name))
                                         (concat (ide-mcp--agent-label conn name)
@@ -88,14 +88,16 @@ Without a choice, the agent that was attached last gets them."
          (conn (car agent))
          (is-target (eql conn ide-mcp--target))
          (choice (ide-mcp--choose (ide-mcp--agent-label conn (cdr agent))
-                                  (list (if is-target "gets your mentions no longer" "gets your mentions")
-                                        "disconnect it"))))
+                                  (list (if is-target
+                                            "Send mentions to the agent that attached last"
+                                          "Send mentions to this agent")
+                                        "Disconnect it"))))
     ;; Events arrive while you choose.  The next process numbers its agents from 1 again.
     (unless (and (eq process ide-mcp--process) (alist-get conn ide-mcp--agents))
       (ide-mcp--refuse "The agent has left"))
     (pcase choice
       (0 (setq ide-mcp--target (unless is-target conn))
-         (ide-mcp--say "%s gets your mentions" (if is-target "The agent that was attached last" (cdr agent))))
+         (ide-mcp--say "Mentions go to %s" (if is-target "the agent that attached last" (cdr agent))))
       (1 (ide-mcp-tell :cmd "disconnect" :conn conn)))))
 
 (defun ide-mcp--agent-label (conn name)

@@ -42,13 +42,13 @@ unless agents need your consent."
         (dolist (finding (ide-mcp--own-findings command)) (ide-mcp--insert-finding finding))))
     (pop-to-buffer buffer)
     (when (and (consp command) (equal (car (last command)) "sidecar"))
-      (setq header-line-format " ide-mcp doctor looks…")
+      (setq header-line-format " ide-mcp doctor is looking…")
       (let ((default-directory (if (file-remote-p folder) command-line-default-directory folder)))
         (make-process
          :name "ide-mcp-doctor" :buffer output :connection-type 'pipe :noquery t :coding 'utf-8-unix
          :stderr (get-buffer-create " *ide-mcp*")
          :command `(,@(butlast command) "doctor" "--json"
-                    ;; It would attach, and the question about the next agent would come 10 s later.
+                    ;; Otherwise the doctor attaches, and the question about the next agent comes 10 s later.
                     ,@(and (plist-get ide-mcp-config :consent) '("--no-connect")))
          :sentinel (lambda (process _change)
                      (unless (process-live-p process)
@@ -57,7 +57,7 @@ unless agents need your consent."
                          (when (buffer-live-p buffer) (ide-mcp--show-findings buffer lines))))))))))
 
 (defun ide-mcp--own-findings (command)
-  "Return what is to be said about the package, its COMMAND and the agent."
+  "Return findings about the package, its COMMAND and the agent."
   (let ((version (alist-get 'version ide-mcp--listening))
         (agent (car ide-mcp-agent-command)))
     (cl-flet ((finding (status message &optional advice)
@@ -96,11 +96,11 @@ unless agents need your consent."
                                  ("attaches" (format "attaches to %s" (ide-mcp--line .name)))
                                  ("fails" "finds the editor, and is refused or cannot reach it")
                                  ("refrains" "does not attach by itself, because of a variable")
-                                 ("must_choose" "has to choose from several editors: /ide")
+                                 ("must_choose" "must choose between several editors: type /ide there")
                                  ("finds_nothing" "finds no editor")
                                  (_ "may find the editor"))))))
             ("error" (ide-mcp--insert-finding `((status . "problem") (message . ,.message)))))))
-      (unless lines (insert "\nThe program did not say anything: see the buffer \" *ide-mcp*\".\n"))
+      (unless lines (insert "\nThe program printed nothing: see the buffer \" *ide-mcp*\".\n"))
       (goto-char (point-min)))))
 
 (defun ide-mcp--insert-finding (finding)

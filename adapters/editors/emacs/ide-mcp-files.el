@@ -97,12 +97,11 @@ The drive of a path of Windows is the first part, and keeps its colon."
         (inhibit-interaction t)
         (warning-minimum-level :emergency))
     (cond ((not (buffer-modified-p)))
-          ((ide-mcp--by-program-p) (error "The person saves this file: a program writes it"))
+          ((ide-mcp--by-program-p) (error "Not saved: a program such as gpg writes this file"))
           ((not (verify-visited-file-modtime))
-           (error "The person saves this file: it has changed on disk"))
+           (error "Not saved: the file has changed on disk as well"))
           ((check-coding-systems-region (point-min) (point-max) (list coding-system-for-write))
-           (error "The person saves this file: %s does not have each character"
-                  coding-system-for-write)))
+           (error "Not saved: %s cannot encode every character" coding-system-for-write)))
     (let ((file-name-handler-alist nil)) (save-buffer))))
 
 ;;; Files that an agent opens
@@ -140,7 +139,7 @@ before."
           ((> size ide-mcp--most-bytes) (error "The file is larger than 16 MiB: %s" path))
           ((and unseen (> (+ (max ide-mcp--least-unseen size) (ide-mcp--unseen-bytes buffer))
                           ide-mcp--most-unseen))
-           (error "The person has not looked at %d MiB of files that agents opened: show one with makeFrontmost"
+           (error "Agents can open only %d MiB of files that nobody has looked at: show one with makeFrontmost"
                   (/ ide-mcp--most-unseen 1024 1024))))))
 
 (defun ide-mcp--visit (path)
@@ -206,13 +205,13 @@ TEXT was accepted for it, when its buffer had STATE."
   (when-let ((buffer (ide-mcp--buffer path)))
     (with-current-buffer buffer
       (cond ((ide-mcp--by-program-p)
-             (ide-mcp--say "An agent may write this file, which stays as it is here: %s" path))
+             (ide-mcp--say "An agent may write a file whose buffer stays as it is: %s" path))
             ((not (buffer-modified-p))
              (unless (ide-mcp--too-large path)
                (add-hook 'after-revert-hook #'ide-mcp--tame-again nil t))
              (auto-revert-mode))
             (text (ide-mcp--take-in buffer state text 25))
-            (t (ide-mcp--say "An agent may write this file, which is not saved: %s" path))))))
+            (t (ide-mcp--say "An agent may write a file that you have not saved: %s" path))))))
 
 (defun ide-mcp--tame-again ()
   "Leave the major mode of a buffer that an agent has made too large for it."
@@ -233,7 +232,7 @@ TRIES times 0.2 s to write the file."
     (with-current-buffer buffer
       (let ((accepted (ide-mcp--lines-of text)) read)
         (cond ((not (equal state (cons buffer (buffer-chars-modified-tick))))
-               (ide-mcp--say "Your changes stay, since they are newer than the proposal: %s"
+               (ide-mcp--say "%s keeps your changes: they are newer than the proposal"
                              (buffer-name)))
               ((and (not (verify-visited-file-modtime))
                     (setq read (ide-mcp--read-again))
@@ -241,7 +240,7 @@ TRIES times 0.2 s to write the file."
                (ide-mcp--replace read))
               ((> tries 0)
                (run-with-timer 0.2 nil #'ide-mcp--take-in buffer state text (1- tries)))
-              (t (ide-mcp--say "Your changes stay, since the file has another text: %s"
+              (t (ide-mcp--say "%s keeps your changes: the file is not the accepted text"
                                (buffer-name))))
         (when read (ide-mcp--kill (car read)))))))
 

@@ -45,7 +45,7 @@
                      (ide-mcp--refuse "There is no other change there"))))))
 
 (defun ide-mcp-previous-hunk (&optional count)
-  "Go to the change before this place, or by COUNT."
+  "Go to the previous change of this proposal, or by COUNT."
   (interactive "p")
   (ide-mcp-next-hunk (- (or count 1))))
 

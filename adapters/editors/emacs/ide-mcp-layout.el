@@ -22,16 +22,16 @@
   "How a proposal is shown.
 It is beside its file, in the place of your windows: `side-by-side', `stacked',
 or with `auto' whatever `split-width-threshold' says; in a tab of its own
-with `tab'; alone with `inline', where the lines that go away stand above those
-that come; or with `ediff' in Ediff, where you take the changes one by one."
+with `tab'; alone with `inline', where the removed lines stand above the added
+ones; or with `ediff' in Ediff, where you take the changes one by one."
   :type '(choice (const auto) (const side-by-side) (const stacked) (const tab) (const inline)
                  (const ediff))
   :group 'ide-mcp)
 
 (defcustom ide-mcp-select-proposal t
-  "Non-nil if a proposal that is shown gets the cursor.
-Otherwise your window keeps the cursor and its place, and the proposal is below
-it; a tab opens at `ide-mcp-next'."
+  "Non-nil if a new proposal takes the cursor.
+Otherwise the cursor and your window stay, and the proposal opens below them;
+with the layout `tab' it opens when you call `ide-mcp-next'."
   :type 'boolean
   :group 'ide-mcp)
 
@@ -65,7 +65,7 @@ it; a tab opens at `ide-mcp-next'."
             (select-window (if keeps selected window)))
         (if window
             (with-current-buffer new (setq ide-mcp--restore restore))
-          (when restore (funcall restore)))) ; a function of the person has failed
+          (when restore (funcall restore)))) ; a function of the configuration has failed
       (redisplay t) ; its colors can take time, in which nobody has seen the text
       (with-current-buffer new (setq ide-mcp--shown (current-time)))
       (when (and (eq ide-mcp-layout 'ediff) (not keeps)) (with-current-buffer new (ide-mcp-ediff))))))

@@ -16,7 +16,8 @@
 (require 'ide-mcp-guard)
 
 (defcustom ide-mcp-log-level 'warn
-  "What the buffer of `ide-mcp-log' gets: this, and what is worse."
+  "The least severe level that `ide-mcp-log' shows.
+The messages that you see in the echo area have the level `info'."
   :type '(choice (const :tag "Nothing" nil) (const error) (const warn) (const info) (const debug))
   :group 'ide-mcp)
 

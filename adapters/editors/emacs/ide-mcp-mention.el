@@ -41,9 +41,9 @@ can give a PATH with its lines FROM and TO, which count from 1.  This turns
                        (cond (path (list (expand-file-name path)))
                              ((ide-mcp--paths-here))
                              ((ide-mcp--file) (list (ide-mcp--file)))
-                             (t (ide-mcp--refuse "This buffer is no file: C-u M-x ide-mcp-mention asks for one")))))
+                             (t (ide-mcp--refuse "This buffer has no file: C-u M-x ide-mcp-mention asks for one")))))
         (lines (cond (from (unless (<= 1 from (or to from))
-                             (ide-mcp--refuse "There are no lines from %d to %d" from (or to from)))
+                             (ide-mcp--refuse "There are no lines %d to %d (the first is 1)" from (or to from)))
                            (vector (1- from) (1- (or to from))))
                      ((and (not path) (ide-mcp--file) (use-region-p))
                       (cl-flet ((line (position) (1- (line-number-at-pos position t))))
@@ -66,7 +66,7 @@ can give a PATH with its lines FROM and TO, which count from 1.  This turns
 
 (defun ide-mcp--mentionable (path)
   "Return PATH, or signal an error if an agent cannot read it here."
-  (cond ((file-remote-p path) (ide-mcp--refuse "There is no file of this machine: %s" path))
+  (cond ((file-remote-p path) (ide-mcp--refuse "Agents cannot read a file on another machine: %s" path))
         ((or (file-exists-p path) (find-buffer-visiting path)) (directory-file-name path))
         (t (ide-mcp--refuse "There is no file %s" path))))
 
@@ -76,7 +76,7 @@ can give a PATH with its lines FROM and TO, which count from 1.  This turns
   "Return the paths that are marked or at point in a list of files, or nil."
   (when-let ((entry (seq-find (lambda (entry) (derived-mode-p (car entry))) ide-mcp-path-functions)))
     (or (mapcar #'expand-file-name (delq nil (funcall (cdr entry))))
-        (ide-mcp--refuse "There is no file at this place"))))
+        (ide-mcp--refuse "There is no file at point"))))
 
 (declare-function ibuffer-current-buffer "ibuffer")
 (declare-function ibuffer-get-marked-buffers "ibuffer")

@@ -23,7 +23,7 @@
 (transient-define-prefix ide-mcp-menu ()
   "Show the commands for coding agents."
   ["Arguments of a new agent"
-   ("-c" "Go on with the last conversation" "--continue")
+   ("-c" "Continue the last conversation" "--continue")
    ("-r" "Choose an earlier conversation" "--resume")
    ("-m" "Model" "--model=")]
   [["Terminal"
@@ -31,7 +31,7 @@
     ("t" "show or hide" ide-mcp-toggle)
     ("f" "go there, or back" ide-mcp-focus)
     ("s" "send the region or a text" ide-mcp-send)
-    ("e" "send Escape, which interrupts" ide-mcp-interrupt)]
+    ("e" "interrupt, by Escape" ide-mcp-interrupt)]
    ["Proposal"
     ("a" "accept" ide-mcp-accept)
     ("r" "reject" ide-mcp-reject)
@@ -41,7 +41,7 @@
    ["Agent"
     ("m" "mention this file" ide-mcp-mention)
     ("g" "choose an agent" ide-mcp-agents)
-    ("h" "hide files, or no longer" ide-mcp-pause)]
+    ("h" "hide files, or show them again" ide-mcp-pause)]
    ["State"
     ("i" "status" ide-mcp-status)
     ("d" "doctor" ide-mcp-doctor)

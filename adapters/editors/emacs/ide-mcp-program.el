@@ -98,8 +98,8 @@ A program understands an earlier package."
 ;;;###autoload
 (defun ide-mcp-install ()
   "Fetch the program `ide-mcp' of the version of this package.
-Its SHA-256 sum is part of the package.  The program lies in the folder
-ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
+Its SHA-256 sum is part of the package.  The program goes to the folder
+ide-mcp-program of `user-emacs-directory', and is used if PATH has no other."
   (interactive)
   (let* ((version (ide-mcp--release :version))
          (platform (ide-mcp--platform))
@@ -110,8 +110,8 @@ ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
          (own (ide-mcp--own "ide-mcp"))
          (new (ide-mcp--own (format "new-%d" (emacs-pid)))))
     (cond ((not (ide-mcp--release :base))
-           (user-error "No release has this package: put ide-mcp in PATH, as its README says"))
-          (ide-mcp--work (user-error "The program is on its way"))
+           (user-error "This package is not from a release: put ide-mcp in PATH, as its README says"))
+          (ide-mcp--work (user-error "The program is already being fetched"))
           ((not sum)
            (user-error "Run cargo install ide-mcp-cli: the release has no program for %s" platform)))
     (dolist (tool '("curl" "tar"))
@@ -137,7 +137,7 @@ ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
           `("tar" "-xf" ,archive "-C" ,ide-mcp--work ,program)
           "the archive cannot be unpacked: "
           (lambda (_)
-            ;; It has to start in the folder where it stays, before it takes the place of another one.
+            ;; It must start in its final folder before it replaces another one.
             (make-directory (file-name-directory own) t)
             (copy-file unpacked new t)
             (set-file-modes new #o755)
@@ -159,7 +159,7 @@ ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
 (defun ide-mcp--put-in-place (own new)
   "Put the program NEW in the place of OWN, which stays if that fails."
   (condition-case nil (rename-file new own t)
-    (error ; Windows replaces no program that runs, but renames it
+    (error ; Windows cannot replace a running program, but can rename it
      (let ((old (ide-mcp--own (format "old-%d" (emacs-pid)))))
        (rename-file own old t)
        (condition-case problem (rename-file new own t)
@@ -199,7 +199,7 @@ If that fails, nothing is installed, and PROBLEM begins the reason."
   (setq ide-mcp--work nil)
   (let ((new (ide-mcp--own (format "new-%d" (emacs-pid)))))
     (when (file-exists-p new) (delete-file new))
-    ;; Those that were replaced: what still runs stays until the next time.
+    ;; Programs that were replaced earlier: one that still runs stays until the next time.
     (dolist (old (file-expand-wildcards (ide-mcp--own "old-*"))) (ignore-errors (delete-file old)))
     (ignore-errors (delete-directory (file-name-directory new))))) ; if it is empty
 

@@ -26,7 +26,7 @@
 
 (defcustom ide-mcp-diffs t
   "Non-nil if agents propose changes in Emacs, and not in their terminals.
-A change counts when `ide-mcp-mode' is turned on."
+A change takes effect when `ide-mcp-mode' is turned on."
   :type 'boolean
   :group 'ide-mcp)
 
@@ -35,22 +35,22 @@ A change counts when `ide-mcp-mode' is turned on."
 It receives the event `diff' of docs/sidecar.md as an alist, with `client',
 the name of the agent, and with the functions `accept', which receives the
 text, and `reject'.  The first call of these counts.  `accept' returns nil if
-the proposal has ended before.  The function that closes the view returns a
-buffer, if it leaves a text of the person in one, or nil."
+the proposal has ended before.  The function that closes the view returns the
+buffer in which it leaves a text that you have typed, or nil."
   :type 'function
   :group 'ide-mcp)
 
 (defconst ide-mcp--idle-delay 0.5
   "Time in seconds without a key after which a view may open or close.
 Otherwise another buffer would take the keys that the person types.  A proposal
-is accepted after the same time at the earliest: a key within it was on its way
-before the text could be seen.")
+is accepted after the same time at the earliest: who pressed a key before that
+cannot have read the text.")
 
 (defconst ide-mcp--most-kept 8
   "The number of withdrawn texts, into which the person typed, that stay.
-With so many, further proposals fail until the person saves or kills one: a text
-of 16 MiB stays for each key that a hand on the move types into a new view, and
-what was typed is never thrown away.")
+With so many, further proposals fail until the person saves or kills one: what
+was typed is never thrown away, and one stray key in a new view keeps a text of
+up to 16 MiB.")
 
 (defvar ide-mcp--proposals nil
   "Alist from calls to lists of the function that closes the view, and the event.
@@ -81,7 +81,7 @@ text that was there, and would accept another one unread.")
   "Keys in a proposal.")
 
 (define-minor-mode ide-mcp-proposal-mode
-  "Decide on a proposed text, which can be edited.
+  "Decide about a proposal, whose text you can edit.
 Killing the buffer rejects the proposal."
   :group 'ide-mcp)
 
@@ -89,14 +89,14 @@ Killing the buffer rejects the proposal."
 
 ;;;###autoload
 (defun ide-mcp-accept ()
-  "Accept the proposal on the screen, with the text that its buffer has.
-A proposal that has only just appeared is not accepted."
+  "Accept the proposal on the screen, as you have edited it.
+In its first half second it is not accepted: you cannot have read it yet."
   (interactive)
   (when (process-live-p ide-mcp--process) ; the agent may have withdrawn it while Emacs was busy
     (accept-process-output ide-mcp--process 0 nil t))
   (with-current-buffer (ide-mcp--view-on-screen)
     (if (time-less-p (time-since ide-mcp--shown) ide-mcp--idle-delay)
-        (ide-mcp--say "Not accepted, since the proposal has only just appeared: read it, and accept it again")
+        (ide-mcp--say "Not accepted: the proposal has just opened.  Read it first")
       (let-alist ide-mcp--proposal
         (let ((text (ide-mcp--unfolded)))
           (when (funcall .accept (cond ((equal text (ide-mcp--lines-of .contents)) .contents)
@@ -115,9 +115,9 @@ A proposal that has only just appeared is not accepted."
 
 ;;;###autoload
 (defun ide-mcp-next (&optional step)
-  "Show the proposal after that on the screen, or the first one.
-What you typed into the one before stays in it.  With a prefix argument STEP, go
-so many further."
+  "Show the next proposal, or the first one if none is on the screen.
+What you typed into the current one stays in it.  With a prefix argument STEP,
+go that many further."
   (interactive "p")
   (let* ((calls (ide-mcp--open-calls))
          (view (ide-mcp--view-on-screen t))
@@ -129,7 +129,7 @@ so many further."
 
 ;;;###autoload
 (defun ide-mcp-previous (&optional step)
-  "Show the proposal before that on the screen, or the one STEP before."
+  "Show the previous proposal, or the one STEP before."
   (interactive "p")
   (ide-mcp-next (- (or step 1))))
 
@@ -193,9 +193,9 @@ Of several frames in a terminal, the others are behind it."
         (shown (ide-mcp--view-on-screen t))
         (entry (assq call ide-mcp--waiting))
         (ide-mcp--asked t))
-    (cond ((not (assq call ide-mcp--proposals)) (ide-mcp--refuse "There is no such proposal any more"))
+    (cond ((not (assq call ide-mcp--proposals)) (ide-mcp--refuse "The proposal has ended"))
           ((and view (eq view shown)) (pop-to-buffer view))
-          ((not (or view entry)) (ide-mcp--refuse "There is no view of ours for this proposal"))
+          ((not (or view entry)) (ide-mcp--refuse "The view of this proposal is your own: go there yourself"))
           (t (when shown (ide-mcp--put-aside shown))
              (when view (ide-mcp--hide view)) ; the person may have closed a part of its windows
              (setq ide-mcp--waiting (delq entry ide-mcp--waiting))
@@ -247,13 +247,13 @@ the view has ended."
                          :contents (unless (equal text .contents) text))
            (ide-mcp--run-hook 'ide-mcp-decided-functions `((verdict . ,verdict) . ,event))
            t)
-          ((equal verdict "accept") (ide-mcp--say "The proposal has ended: %s" .path) nil))))
+          ((equal verdict "accept") (ide-mcp--say "Nothing is accepted, the proposal has ended: %s" .path) nil))))
 
 (defun ide-mcp--withdraw (close name reason)
   "Call CLOSE for the view of a proposal for NAME that has ended by REASON."
   (setq ide-mcp--undecided num-input-keys)
   (let ((kept (funcall close)))
-    (ide-mcp--say "%s.%s  The next one comes after your next key"
+    (ide-mcp--say "%s.%s  The next proposal waits for a key"
                   (format (if (member reason '("close_tab" "closeAllDiffTabs" "cancelled"))
                               "The agent withdrew %s"
                             "The proposal for %s has ended")
@@ -407,8 +407,7 @@ returned.  It is shown if it had the keys, so that these go nowhere else."
                               (not (buffer-file-name buffer))))
                        (buffer-list))
             ide-mcp--most-kept)
-    (error "The person has %d texts of withdrawn proposals, and saves or kills one of *withdrawn: …* first"
-           ide-mcp--most-kept)))
+    (error "Save or kill one of the %d buffers *withdrawn: …* first" ide-mcp--most-kept)))
 
 (defun ide-mcp--old-text (path text)
   "Return the text of the file PATH: that of its buffer, or TEXT if it has none."

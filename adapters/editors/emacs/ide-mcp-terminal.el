@@ -27,7 +27,7 @@
 (defcustom ide-mcp-terminal 'auto
   "The terminal in which `ide-mcp-open' starts the agent.
 With `auto' it is that of the first of the packages vterm, eat and ghostel that
-is there, or else term, which is a part of Emacs.
+is installed, or else term, which is a part of Emacs.
 
 A list of words is the command of another program, such as
   (\"tmux\" \"split-window\" \"-h\" \"-c\" \"{folder}\")
@@ -54,9 +54,9 @@ returns the buffer, or nil if the terminal is not one of Emacs."
 
 (defcustom ide-mcp-terminal-folder 'project
   "The folder in which the agent starts.
-It is the root of the project of the current buffer, or with `working' the
-folder in which Emacs started, as it also is without a project.  A function
-without arguments returns another one."
+With `project' it is the root of the project of the current buffer.  With
+`working', or outside of a project, it is the folder in which Emacs started.
+A function without arguments returns another one."
   :type '(choice (const project) (const working) function)
   :group 'ide-mcp)
 
@@ -70,11 +70,11 @@ without arguments returns another one."
 (defun ide-mcp-open (&optional arguments name)
   "Show the terminal of the agent, and start the agent if it does not run.
 There is one for each folder, and one more for each NAME.  ARGUMENTS go to the
-agent, as a list of words, or as a text that is split as a shell would do it.
+agent, as a list of words, or as a string that is split as in a shell.
 With a prefix argument, you are asked for both."
   (interactive (and current-prefix-arg
                     (list (read-string (format "Arguments for %s: " (car ide-mcp-agent-command)))
-                          (read-string "Name of one more terminal (empty for that of the folder): "))))
+                          (read-string "Name of another terminal (empty for the one of the folder): "))))
   (let* ((words (if (stringp arguments) (ide-mcp--words arguments) arguments))
          (name (and name (not (string-blank-p name)) name))
          (folder (ide-mcp--terminal-folder))
@@ -82,7 +82,7 @@ With a prefix argument, you are asked for both."
                              (equal (buffer-local-value 'ide-mcp--terminal buffer) (cons folder name)))
                            (ide-mcp--terminals))))
     (cond ((and buffer words)
-           (ide-mcp--refuse "An agent runs there, and takes no arguments now: C-u M-x ide-mcp-open names one more"))
+           (ide-mcp--refuse "The agent runs already, without these arguments: C-u M-x ide-mcp-open starts another one"))
           (buffer (ide-mcp--show-terminal buffer))
           (t (ide-mcp--start-terminal folder name words)))))
 
@@ -112,8 +112,8 @@ If no agent runs, one starts with ARGUMENTS, as by `ide-mcp-open'."
 ;;;###autoload
 (defun ide-mcp-send (text &optional enter)
   "Type TEXT, or the region, into the terminal of the agent, as a paste.
-With a prefix argument, ENTER follows.  Characters that are keys, such as the
-escape, are left out."
+With a prefix argument, ENTER follows.  Characters that are keys, such as
+Escape, are left out."
   (interactive (list (if (use-region-p)
                          (buffer-substring-no-properties (region-beginning) (region-end))
                        (read-string "Text for the agent: "))
@@ -173,7 +173,7 @@ escape, are left out."
                                        (if name (format " (%s)" name) ""))))
          buffer)
     (unless (executable-find (car command))
-      (ide-mcp--refuse "%s is not in PATH: `ide-mcp-agent-command' names the agent" (car command)))
+      (ide-mcp--refuse "%s is not in PATH: install it, or name the agent in `ide-mcp-agent-command'" (car command)))
     (while (get-buffer (format "*%s*" title)) (setq title (concat title "+")))
     (cond ((memq kind ide-mcp--terminal-kinds) (setq buffer (ide-mcp--start-kind kind title command)))
           ((functionp kind) (setq buffer (funcall kind (format "*%s*" title) command folder)))
@@ -208,7 +208,7 @@ escape, are left out."
                         (t (match-string 4)))
                   parts))
           (unless (or (eobp) (looking-at (rx (any " \t\n"))))
-            (ide-mcp--refuse "A quotation has no end: %s" text))
+            (ide-mcp--refuse "A quotation mark is not closed: %s" text))
           (push (apply #'concat (nreverse parts)) words))))
     (nreverse words)))
 
@@ -292,8 +292,8 @@ What it prints, such as a file, moves it to no folder, and so to no machine."
 (defun ide-mcp--start-elsewhere (words folder environment command)
   "Start COMMAND with ENVIRONMENT in FOLDER by WORDS, another terminal.
 A server, as that of tmux, does not pass our variables on, so `env' sets them.
-In tmux, another command of tmux follows a semicolon at the end of a word: one
-of ours has a backslash before it."
+Tmux takes a semicolon at the end of a word as the end of its command, so one of
+ours gets a backslash."
   (let* ((is-tmux (equal (file-name-nondirectory (car words)) "tmux"))
          (plain (lambda (word) (if is-tmux (replace-regexp-in-string ";\\'" "\\;" word t t) word)))
          (whole (mapcar plain (append (list "env")
@@ -349,7 +349,7 @@ ALIST does not have the size, which would hold for other actions of the person."
   "Call ACT in the terminal of the agent, and say what was DONE if it is hidden."
   (let ((buffer (or (ide-mcp--current-terminal)
                     (car (ide-mcp--terminals))
-                    (ide-mcp--refuse "There is no terminal of an agent in Emacs: M-x ide-mcp-open starts one"))))
+                    (ide-mcp--refuse "There is no terminal of an agent in Emacs: M-x ide-mcp-open opens one"))))
     (with-current-buffer buffer (funcall act))
     (unless (get-buffer-window buffer) (ide-mcp--say "%s %s" done (buffer-name buffer)))))
 

@@ -26,8 +26,8 @@
 
 (defcustom ide-mcp-model-tools nil
   "Tools for the model of an agent that has connected by `ide-mcp mcp-config'.
-Their answers name files in the open folders alone, and have limits.  A change
-counts when `ide-mcp-mode' is turned on."
+Their answers have limits, and name only files in the open folders.  A change
+takes effect when `ide-mcp-mode' is turned on."
   :type '(set (const symbols) (const references) (const files))
   :group 'ide-mcp)
 

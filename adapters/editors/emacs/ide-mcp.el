@@ -102,7 +102,7 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
 (defun ide-mcp-pause ()
   "Hide files and selections from agents, or end this pause."
   (interactive)
-  (unless ide-mcp-mode (ide-mcp--refuse "The mode is off: M-x ide-mcp-mode"))
+  (unless ide-mcp-mode (ide-mcp--refuse "The mode is off: M-x ide-mcp-mode turns it on"))
   (ide-mcp-tell :cmd (if ide-mcp--paused "resume" "pause")))
 
 (defun ide-mcp-mode-line ()
@@ -211,7 +211,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
      .call
      (lambda ()
        (when (and (equal .event "diff") (not .label))
-         (signal 'error '("update ide-mcp: this sidecar does not judge what agents name")))
+         (signal 'error '("update ide-mcp: this sidecar does not check what agents name")))
        (dolist (path (list .path .old_path))
          (when path (ide-mcp--check-path path)))
        (pcase .event

@@ -88,7 +88,7 @@ ENDS_OF_TEXT = ["<M->>", "<M-<>"]
 TRUSTING = run("(setq enable-dir-local-variables t)")
 COUNT_PROPOSALS, ONE_PROPOSAL = [], r""  # the next one opens once the earlier one is decided
 TOO_LARGE = r"no highlighting"
-KEPT = r"Your changes stay"
+KEPT = r"keeps your changes"
 TABS = r"(?!)"  # Emacs shows proposals in no tabs
 HALF_COMMANDS = [(["<M-x>"], ["<C-g>"])]
 TYPED_YES = ["allow", "<Enter>"]
@@ -194,4 +194,4 @@ ABSENT = {
 }
 if not (pathlib.Path(__file__).parents[3] / "target/elpa").is_dir():
     ABSENT |= {name: "needs tests/lab/editors/elpa.sh" for name in [
-        "terminal_is_that_of_vterm", "vterm_takes_no_orders_from_its_output", "files_of_trees_are_mentioned", "problems_of_flycheck_are_given"]}
+        "terminal_is_that_of_vterm", "output_of_an_agent_does_not_move_vterm", "files_of_trees_are_mentioned", "problems_of_flycheck_are_given"]}

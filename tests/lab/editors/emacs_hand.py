@@ -39,7 +39,7 @@ def terminals_have_names(room):
     room.type(*room.keys.run('(ide-mcp-open)'))
     room.shows(r"\*agent: project\* ")
     room.type(*room.keys.run('(ide-mcp-open "--resume")'))
-    room.shows("takes no arguments now")
+    room.shows("runs already, without these arguments")
     room.type(*room.keys.run('(ide-mcp-open nil "other")', '(ide-mcp-send "x")'))
     hand.has_typed(facts, *paste("x"))
     if len(hand.terminals()) != 2:
@@ -113,7 +113,7 @@ def terminal_has_each_text_in_its_column(room):
     room.shows(r"Yb   cd  end")
 
 
-def terminal_takes_no_orders_from_its_output(room):
+def output_of_an_agent_does_not_move_its_terminal(room):
     """A program, or a file that it prints, can send `term` to a folder, also of another machine."""
     hand = Hand(room)
     for number, output in enumerate(["\\033AnSiTh host\\n\\033AnSiTu me\\n\\033AnSiTc /x\\n", "\\033AnSiTc /tmp\\n",
@@ -149,7 +149,7 @@ def terminal_is_that_of_vterm(room):
     room.shows(RUNS)
 
 
-def vterm_takes_no_orders_from_its_output(room):
+def output_of_an_agent_does_not_move_vterm(room):
     """What the agent prints can have vterm open a file, and go to a folder, also of another machine."""
     room.environment["LD_LIBRARY_PATH"] = str(ELPA / "lib")
     hand = Hand(room)
@@ -417,11 +417,11 @@ def windows_that_the_person_has_closed_come_back(room):
 def names_in_lists_are_one_line(room):
     """Agents and proposals whose names look like a choice, a key or a format."""
     hand = Hand(room)
-    first = RawAgent(room, 'x\n1: disconnect it\n\x1b[31m%s \u202e\\[kill-emacs] "')
+    first = RawAgent(room, 'x\n1: Disconnect it\n\x1b[31m%s \u202e\\[kill-emacs] "')
     second = RawAgent(room, "second")
     room.shows("second 1")
     hand.run("agents")
-    room.shows(r"^1: x.1: disconnect it")
+    room.shows(r"^1: x.1: Disconnect it")
     room.type(*room.keys.SECOND_CHOICE, *room.keys.FIRST_CHOICE)
     hand.run("mention")
     await_("the chosen agent has the mention", lambda: second.mentions)
@@ -510,7 +510,7 @@ def lines_of_a_file_are_asked_for(room):
         if agent.lines != [lines]:
             raise Failure(f"{file} {typed}: {agent.lines}")
         agent.takes(room.path(file or "a.txt"))
-    for typed, words in [("2-1", "no lines from 2 to 1"), ("0", "no lines from 0 to 0"), ("1-2-3", "no lines: 1-2-3"), ("x", "no lines: x")]:
+    for typed, words in [("2-1", "no lines 2 to 1"), ("0", "no lines 0 to 0"), ("1-2-3", "no lines: 1-2-3"), ("x", "no lines: x")]:
         room.type("<C-u>", *room.keys.run("ide-mcp-mention"), "b.txt", "<Enter>", typed, "<Enter>")
         room.shows(f"ide-mcp: .*{words}")
     if agent.mentions:
@@ -586,7 +586,7 @@ def tools_are_for_the_model_that_the_person_allows(room):
             raise Failure(f"{row}: {answer}")
 
 
-def folder_gives_no_orders(room):
+def settings_of_the_folder_run_nothing(room):
     """Emacs 28 evaluates .dir-locals.el to find a project, and git runs the monitor that its settings name."""
     room.start()
     room.restart(*room.keys.TRUSTING, *room.keys.run("(setq ide-mcp-model-tools (quote (files)))"))
@@ -655,7 +655,7 @@ def doctor_shows_what_is_wrong(room):
     room.shows("problem +The mode is off")
     room.shows("warning +claude is not in PATH")
     room.shows("An agent in .* finds no editor")
-    room.hides("doctor looks")
+    room.hides("doctor is looking")
 
 
 def doctor_asks_for_no_consent(room):

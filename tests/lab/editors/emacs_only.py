@@ -383,7 +383,7 @@ def later_changes_outlive_an_accepted_text(room):
     room.type("later")
     room.shows("later")
     room.write("a.txt", "accepted\n")
-    room.shows("Your changes stay")
+    room.shows("keeps your changes")
     room.shows("later")
 
 
@@ -441,7 +441,7 @@ def file_of_an_older_sidecar_is_not_shown_as_new(room):
     path = room.path("b.txt")
     call = wire.event("diff", tab="t", path=path, old_path=path, contents="new\n", outside=False)
     answer = wire.answer(call)
-    if answer["cmd"] != "fail" or answer["message"] != "update ide-mcp: this sidecar does not judge what agents name":
+    if answer["cmd"] != "fail" or answer["message"] != "update ide-mcp: this sidecar does not check what agents name":
         raise Failure(f"the answer: {answer}")
 
 
@@ -517,7 +517,7 @@ def next_proposal_waits_for_a_key_after_a_withdrawal(room):
         else:
             agent.answer(agent.call(end))
         call = agent.propose(room.path("b.txt"), "nobody has read\n")
-        room.shows(re.escape(words) + r"\.  The next one comes after your next key")
+        room.shows(re.escape(words) + r"\.  The next proposal waits for a key")
         room.shows(room.keys.NOTICE)
         time.sleep(2)
         if re.search("nobody has read", room.screen()):
@@ -536,7 +536,7 @@ def key_that_was_on_its_way_accepts_nothing(room):
     room.type(*room.keys.run("(advice-add 'ide-mcp-show :after (lambda (&rest _) (setq unread-command-events (list 3 3))))"))
     agent = RawAgent(room)
     call = agent.propose(room.path("b.txt"), "new\n")
-    room.shows("Not accepted, since the proposal has only just appeared")
+    room.shows("Not accepted: the proposal has just opened")
     room.shows(room.proposal("b.txt"))
     if call in agent.answers:
         raise Failure("the proposal is decided")
@@ -623,7 +623,7 @@ def eight_withdrawn_texts_stay(room):
         withdrawn(number)
     call = agent.propose(room.path("b.txt"), "the ninth\n")
     agent.fails(call)
-    room.shows("The person has 8 texts of withdrawn proposals, and saves or kills one")
+    room.shows("Save or kill one of the 8 buffers")
     names = "(seq-filter (lambda (buffer) (string-match-p \"withdrawn\" (buffer-name buffer))) (buffer-list))"
     if evaluated(room, f"(length {names})") != "8":
         raise Failure("a text is lost")
@@ -642,7 +642,7 @@ def unseen_files_are_bounded_in_sum(room):
 
     def opens(name, frontmost=False):
         answer = agent.answer(agent.call("openFile", filePath=room.path(f"{name}.txt"), makeFrontmost=frontmost))
-        if '"isError": true' in answer and "has not looked at 32 MiB of files that agents opened: show one with makeFrontmost" not in answer:
+        if '"isError": true' in answer and "open only 32 MiB of files that nobody has looked at: show one with makeFrontmost" not in answer:
             raise Failure(f"the answer: {answer[:300]}")
         return '"isError": true' not in answer
 

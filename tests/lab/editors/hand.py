@@ -287,7 +287,7 @@ def nothing_is_decided_without_a_proposal(room):
         hand.run(command)
         room.shows("ide-mcp: .*no proposal")
         room.type(*room.keys.CLOSE_MESSAGE, *room.keys.ENDS_OF_TEXT, *room.keys.run("agents"))
-        room.shows("ide-mcp: .*no agent")
+        room.shows("ide-mcp: .*[nN]o agent")
         room.type(*room.keys.CLOSE_MESSAGE, *room.keys.ENDS_OF_TEXT)
 
 

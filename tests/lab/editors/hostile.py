@@ -514,7 +514,7 @@ def files_of_other_kinds_are_refused(room):
         of_row(path, act)
 
 
-OLDER = "update ide-mcp: this sidecar does not judge what agents name"
+OLDER = "update ide-mcp: this sidecar does not check what agents name"
 
 
 def events_of_an_older_sidecar_hurt_nobody(room):

@@ -247,11 +247,11 @@ def agent_runs_in_another_program(room):
     if f"CLAUDE_CODE_SSE_PORT={room.lock().stem}" not in lines or lines[-1] != str(room.folder):
         raise Failure(f"started with {lines}")
     hand.run("toggle")
-    room.shows("the window of the agent is one of nice")
+    room.shows("show and hide the agent in its own window, of nice")
     hand.run("send hello")
-    room.shows("the terminal takes no text")
+    room.shows("this terminal takes no text")
     hand.run("interrupt")
-    room.shows("the terminal takes no keys")
+    room.shows("this terminal takes no keys")
     lua(room, "local t = require('ide-mcp').options.terminal; t.command = {'claude'};"
               f" t.external = {{'tmux', '-S', '{room.home}/tmux', 'split-window', '-e', 'HOME={room.home}'}}")
     hand.run("open 2 --model 'a;b;' c")  # in tmux, another command would follow behind the second semicolon
@@ -274,7 +274,7 @@ def floating_terminal_covers_no_proposal(room):
     call = agent.propose(room.path("b.txt"), "other\nnew\n")
     room.shows("b.txt")
     room.type("<Reading>", "<F5>")
-    room.shows("was not on the screen yet")
+    room.shows("not accepted: `:IdeMcp next` shows the proposal first")
     if call in agent.answers:
         raise Failure("a proposal is accepted that nobody has seen")
     room.type(*room.keys.LEAVE_TERMINAL, *room.keys.run("next"))
@@ -856,12 +856,12 @@ def wrong_options_are_named(room):
     """Each has no effect, and the others have theirs."""
     hand = Hand(room)
     for wish, message in {
-        "layout = 'tabs'": "layout is one of tab, vertical, horizontal, inline, and not tabs",
-        "lay = 'tab'": "there is no option lay",
-        "focus = 'no'": "focus is no boolean",
-        "terminal = { provider = 'kitty' }": "terminal.provider is one of .*, and not kitty",
-        "terminal = { agent = {} }": "there is no option terminal.agent",
-        "tools = { 'symbol' }": "tools is one of symbols, references, files, and not symbol",
+        "layout = 'tabs'": "the option layout does not know tabs, only tab, vertical, horizontal, inline",
+        "lay = 'tab'": "the option lay does not exist",
+        "focus = 'no'": "the option focus must be a boolean",
+        "terminal = { provider = 'kitty' }": "the option terminal.provider does not know kitty, only native",
+        "terminal = { agent = {} }": "the option terminal.agent does not exist",
+        "tools = { 'symbol' }": "the option tools does not know symbol, only symbols, references, files",
     }.items():
         lua(room, f"require('ide-mcp').setup({{ {wish} }})")
         room.shows(f"ide-mcp: {message}")
@@ -872,11 +872,11 @@ def wrong_options_are_named(room):
     lua(room, "local o = require('ide-mcp').options; print('is:' .. o.layout .. o.terminal.layout .. o.terminal.command[1])")
     room.shows("^is:tabrightcat")
     hand.run("log")
-    room.shows("layout is no string")
-    room.shows("terminal.layout is one of")
+    room.shows("the option layout must be a string")
+    room.shows("the option terminal.layout does not know x")
     room.type(":quit", "<Enter>")
     room.type(":checkhealth ide-mcp", "<Enter>")
-    room.shows("ERROR.* layout is no string")
+    room.shows("ERROR.* the option layout must be a string")
     hand.run("status")
 
 
@@ -916,7 +916,7 @@ def health_has_the_findings_of_the_doctor(room):
         for keys, message in [
             ([], '"Silent" on port .* does not answer'),
             (room.keys.CONSENT, 'the doctor did not connect to "Silent"'),
-            (room.keys.sidecar("sh", "slow", "sidecar"), "it takes more than 5 s"),
+            (room.keys.sidecar("sh", "slow", "sidecar"), "the doctor takes more than 5 s"),
         ]:
             def act(keys=keys, message=message):
                 room.type(*keys, "<Escape>", ":IdeMcp doctor", "<Enter>")

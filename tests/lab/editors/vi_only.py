@@ -70,7 +70,7 @@ def new_view_accepts_nothing_at_once(room):
             call = agent.propose(room.path("b.txt"), "unread\n")
             room.shows(room.proposal("b.txt"))
             room.type(keys, "<Enter>")
-            room.shows("ide-mcp: the proposal has just opened, and is not accepted yet")
+            room.shows("ide-mcp: not accepted: the proposal has just opened")
             time.sleep(2 * QUIET)
             room.shows("unread")
             if call in agent.answers:
@@ -196,9 +196,9 @@ def eight_withdrawn_texts_stay(room):
     for number in range(8):
         withdraws(number)
     agent.fails(call := agent.propose(room.path("b.txt"), "the ninth\n"))
-    if "8 texts of withdrawn proposals stay until the person closes one" not in (answer := agent.answer(call)):
+    if "close one of the 8 withdrawn texts first" not in (answer := agent.answer(call)):
         raise Failure(answer)
-    room.shows("ide-mcp: 8 texts of withdrawn proposals stay until the person closes one: see `:ls`")
+    room.shows("ide-mcp: close one of the 8 withdrawn texts first: see `:ls`")
     room.type(":echo len(getcompletion('withdrawn', 'buffer')) 'texts'", "<Enter>")
     room.shows("^8 texts")
     room.type(":execute 'bdelete!' bufnr(getcompletion('withdrawn', 'buffer')[3])", "<Enter>")
@@ -211,7 +211,7 @@ def eight_withdrawn_texts_stay(room):
 def files_that_nobody_has_seen_are_bounded_in_sum(room):
     person = Person(room)
     agent = RawAgent(room)
-    limit = "files of more than 32 MiB were opened and not looked at. Show one with makeFrontmost"
+    limit = "agents can open only 32 MiB of files that nobody has looked at: show one with makeFrontmost"
 
     def opens(name, size=None, **more):
         if size is not None:

@@ -67,7 +67,7 @@ PAUSE_IN_TERMINAL = ["<C-w>", "N", *PAUSE]
 CONTAINER = ["<Escape>", ":let g:ide_mcp = #{config: #{pid: v:null, folders: ['/box']}}", "<Enter>"]
 STATUS = ["<Escape>", ":IdeMcp status", "<Enter>"]
 STATUS_SHOWS = [r"ide-mcp: ⧉ ide-mcp-agent.*, port PORT, .*/project"]
-STATUS_WITHOUT_PROGRAM = r"ide-mcp: the sidecar does not run"
+STATUS_WITHOUT_PROGRAM = r"ide-mcp: the sidecar is not running"
 STATUS_WITHOUT_PORT = r"ide-mcp: ⧉ no agent, port 0"
 OWN_VIEW = [
     "<Escape>",

@@ -152,7 +152,7 @@ def doctor_shows_its_findings(room):
                           (room.keys.sidecar("none-such", "sidecar"), "none-such is not in PATH: see `:help ide-mcp-options`")]:
         room.type(*keys, *room.keys.run("doctor"))
         room.shows(f"^problem  {problem}")
-        room.shows("^problem .*`:IdeMcp open` finds no claude: name a command")
+        room.shows("^problem .*`:IdeMcp open` finds no claude: install it, or name the agent")
 
 
 def doctor_asks_for_no_consent(room):
@@ -302,7 +302,7 @@ def agents_are_told_apart_after_a_gap(room):
     room.shows("late 1, process 4711 in inner")
 
 
-def file_for_the_agent_is_no_name(room):
+def mention_of_a_file_is_no_name_of_a_terminal(room):
     hand = Hand(room)
     hand.run("open @src/a.txt")
     if (found := hand.terminal()["arguments"]) != ["@src/a.txt"]:
@@ -439,7 +439,7 @@ def terminal_of_a_function(room):
     if (found := called.read_text().splitlines()) != expected:
         raise Failure(f"called: {found}")
     room.type(":let g:ide_mcp = #{terminal: #{provider: {_ -> {}}}}", "<Enter>", *room.keys.run("open @window"))
-    for command, what in [("send hello", "text"), ("interrupt", "Escape")]:
+    for command, what in [("send hello", "text"), ("interrupt", "keys")]:
         hand.run(command)
         room.shows(f"ide-mcp: this terminal takes no {what}")
 
@@ -556,8 +556,8 @@ def terminal_leaves_the_tab_of_a_proposal(room):
 def wrong_command_is_refused(room):
     """Nothing of it is executed, not even a second command behind a bar."""
     hand = Hand(room)
-    for words, message in [("stop | IdeMcp start", r"stop takes no arguments: \| IdeMcp start"), ("opne", "no command opne"),
-                           ("send", "nothing is sent"), ("open 'a", "a quotation mark is open")]:
+    for words, message in [("stop | IdeMcp start", r"stop takes no arguments: \| IdeMcp start"), ("opne", "there is no command opne"),
+                           ("send", "nothing is sent"), ("open 'a", "a quotation mark is not closed")]:
         hand.run(words)
         room.shows(f"ide-mcp: {message}")
     if hand.terminals() or not room.sidecars():
@@ -579,15 +579,15 @@ def status_stands_in_airline(room):
 def wrong_option_is_named(room):
     hand = Hand(room)
     for name, value, message in [
-        ("layout", "unified", "the option layout is 'unified', and knows only tab, vertical, horizontal, inline"),
-        ("terminal", {"layout": "up"}, "the option terminal.layout is 'up'"),
-        ("terminal", {"provider": "kitty"}, "the option terminal.provider is 'kitty'"),
-        ("terminal", "claude", "the option terminal has to be a dictionary"),
+        ("layout", "unified", "the option layout does not know 'unified', only tab, vertical, horizontal, inline"),
+        ("terminal", {"layout": "up"}, "the option terminal.layout does not know 'up'"),
+        ("terminal", {"provider": "kitty"}, "the option terminal.provider does not know 'kitty'"),
+        ("terminal", "claude", "the option terminal must be a dictionary"),
         ("terminal", {"sise": 0.3}, "the option terminal.sise does not exist"),
-        ("focus", "no", "the option focus has to be true or false"),
-        ("start", 2, "the option start has to be true or false"),
+        ("focus", "no", "the option focus must be true or false"),
+        ("start", 2, "the option start must be true or false"),
         ("layot", "inline", "the option layot does not exist"),
-        ("tools", ["files", "symbol"], "the option tools is ['files', 'symbol'], and knows only symbols, references, files"),
+        ("tools", ["files", "symbol"], "the option tools does not know 'symbol', only symbols, references, files"),
     ]:
         def act(name=name, value=value, message=message):
             room.type(*room.keys.set_option(name, value))
@@ -598,7 +598,7 @@ def wrong_option_is_named(room):
         of_row(f"{name} {value}", act)
     room.type(":let g:ide_mcp = []", "<Enter>")
     hand.run("doctor")
-    room.shows("ide-mcp: g:ide_mcp has to be a dictionary")
+    room.shows("ide-mcp: g:ide_mcp must be a dictionary")
     room.type(":let g:ide_mcp = {} | only", "<Enter>")
     # It has no effect, and the others have theirs.
     room.type(*room.keys.set_option("terminal", {"layout": "up", "size": "big", "command": "cat"}))
@@ -849,7 +849,7 @@ def own_view_is_decided_by_a_command(room):
         room.hides("proposal waits")
         if command == "accept":
             hand.run(command)
-            room.shows("ide-mcp: the proposal has just opened, and is not accepted yet")
+            room.shows("ide-mcp: not accepted: the proposal has just opened")
         room.type("<Reading>", *room.keys.run(command))
         if result not in (answer := agent.answer(call)):
             raise Failure(answer)

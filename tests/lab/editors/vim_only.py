@@ -10,7 +10,7 @@ from run import Failure, await_
 from vi_only import withdrawn
 
 END_TERMINAL = ["<C-w>", ":bwipeout!", "<Enter>"]
-NO_GATE = "update ide-mcp: this sidecar does not judge what agents name"
+NO_GATE = "update ide-mcp: this sidecar does not check what agents name"
 
 
 def encrypted_file_asks_for_no_password(room):

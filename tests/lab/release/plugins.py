@@ -267,7 +267,7 @@ def installed(desk):
     desk.type(*desk.kind.mention)  # which starts the plugin of Emacs
     desk.lock()
     desk.play(pushed("at_mentioned", {"filePath": desk.path("a.txt")})).done()
-    desk.installs(rf"(?i:installed) {re.escape(VERSION)}.*(Stop and start to use it|ide-mcp-mode twice starts it)")  # again, while it runs
+    desk.installs(rf"(?i:installed) {re.escape(VERSION)}.*(To use it, stop and start|ide-mcp-mode twice starts it)")  # again, while it runs
     desk.type(*desk.kind.uninstall)
     desk.shows(r"emoved .*ide-mcp")
     desk.no_lock()
@@ -296,7 +296,7 @@ FAULTS = {
     "program that does not start": (BROKEN, {"sums": sums_of(BROKEN)}, "run cargo install ide-mcp-cli: it does not start here"),
     "program of another version": (OTHER, {"sums": sums_of(OTHER)}, r"start here: ide-mcp 9\.9"),
     "no program for this system": (b"", {"sums": {}}, rf"[Rr]un cargo install ide-mcp-cli: the release has no program for {os.uname().machine}"),
-    "no release": (b"", {"base": None}, "[Nn]o release has this plugin|[Nn]o release has this package"),
+    "no release": (b"", {"base": None}, "[Tt]his (plugin|package) is not from a release"),
 }
 
 
@@ -341,7 +341,7 @@ def refused(desk):
     Server.lets_go.clear()
     try:
         desk.installs("etching")
-        desk.installs("on its way")
+        desk.installs("already being fetched")
         desk.type(*desk.keys.INSERT_LINE)
         desk.shows("edited", 2)
         if any(desk.home.joinpath("tmp").rglob("archive")):

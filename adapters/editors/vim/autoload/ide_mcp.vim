@@ -32,7 +32,7 @@ export def Command(words: string, lines: list<number>, bang = false, mods = '')
   # A count is the number of a terminal.
   const number = of_terminal && !empty(lines) ? $'@{lines[1] + 1} ' : ''
   if !has_key(commands, name)
-    ui.Warn('no command ' .. name)
+    ui.Warn('there is no command ' .. name)
   elseif rest != '' && !of_terminal && !has_text
     ui.Warn($'{name} takes no arguments: {rest}')
   else
@@ -148,7 +148,10 @@ def Mention(rest: string, lines: list<number>)
     paths = [is_here ? simplify($'{getcwd()}/{named}') : fnamemodify(named, ':p')]
     if !empty(parts)
       span = [str2nr(parts[2]) - 1, str2nr(parts[3] ?? parts[2]) - 1]
-      if span[0] < 0 || span[1] < span[0] | ui.Warn($'no lines are {parts[2]} {parts[3]}') | return | endif
+      if span[0] < 0 || span[1] < span[0]
+        ui.Warn($'nothing is mentioned: there are no lines {span[0] + 1} to {span[1] + 1} (the first is 1)')
+        return
+      endif
     endif
   elseif trees.IsTree(bufnr())
     paths = trees.Paths(lines)->mapnew((_, path) => fnamemodify(path, ':p'))
@@ -156,9 +159,9 @@ def Mention(rest: string, lines: list<number>)
   elseif files.IsFile(bufnr()) && isabsolutepath(expand('%:p'))
     paths = [expand('%:p')]
   endif
-  if empty(paths) | ui.Warn('no file is mentioned: the buffer has no file') | return | endif
+  if empty(paths) | ui.Warn('nothing is mentioned: the buffer has no file') | return | endif
   for path in paths
-    if getftype(path) == '' | ui.Warn($'no file is mentioned: there is no {path}') | return | endif
+    if getftype(path) == '' | ui.Warn($'nothing is mentioned: there is no file {path}') | return | endif
     if !agents.Mention(path, span) | return | endif
   endfor
   if empty(agents.attached) | ui.Warn('no agent is attached: the mention waits up to 30 s for one') | endif
@@ -181,7 +184,7 @@ def Install()
   program.Install(Say, (text: string) => {
     const is_replaced = sidecar.IsRunning() && sidecar.Command()[0] == program.path
     sidecar.Start()
-    ui.Warn(text, is_replaced ? '. Stop and start to use it' : '')
+    ui.Warn(text, is_replaced ? '. To use it, stop and start' : '')
   })
 enddef
 

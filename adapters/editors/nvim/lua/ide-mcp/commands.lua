@@ -7,7 +7,7 @@ local M = {}
 local warn = messages.warn
 
 local function send(command)
-  if not sidecar.send(command) then return warn('the sidecar does not run: `:IdeMcp start` starts it') end
+  if not sidecar.send(command) then return warn('the sidecar is not running: `:IdeMcp start` starts it') end
   return true
 end
 
@@ -36,7 +36,7 @@ end
 --- Lists the agents. The one that the person chooses gets the mentions, or no longer, or is disconnected.
 function without_arguments.agents()
   local conns, agents = vim.tbl_keys(plugin.agents), plugin.agents
-  if not conns[1] then return warn('there is no agent') end
+  if not conns[1] then return warn('no agent is attached') end
   table.sort(conns)
   -- Two agents of one program have one name.
   local function name(conn)
@@ -46,11 +46,11 @@ function without_arguments.agents()
     -- A name fits in a line: a part of it that begins another line would look like a choice.
     return messages.safe(agents[conn], vim.o.columns - 48) .. place
   end
-  local function line(conn) return name(conn) .. (conn == plugin.target and ' (takes the mentions)' or '') end
+  local function line(conn) return name(conn) .. (conn == plugin.target and ' (gets your mentions)' or '') end
   vim.ui.select(conns, { prompt = 'Agents', format_item = line }, function(conn)
     if not conn then return end
     local is_target = conn == plugin.target
-    local choices = { is_target and 'Mention to the last one that attached' or 'Mention to this agent', 'Disconnect it' }
+    local choices = { 'Send mentions to ' .. (is_target and 'the agent that attached last' or 'this agent'), 'Disconnect it' }
     vim.ui.select(choices, { prompt = name(conn) }, function(_, at)
       if not at then return end
       if plugin.agents ~= agents or not agents[conn] then return warn('the agent has left') end
@@ -83,7 +83,7 @@ local function parse(arguments)
   local path = found(name) or found(name:match('^"(.*)"$') or name:match("^'(.*)'$") or '')
   if not path then return warn('nothing is mentioned: there is no file ' .. name) end
   if from and (from < 1 or to < from) then
-    return warn(('nothing is mentioned: %d to %d are no lines, which count from 1'):format(from, to))
+    return warn(('nothing is mentioned: there are no lines %d to %d (the first is 1)'):format(from, to))
   end
   return path, from and { from - 1, to - 1 } or nil
 end
@@ -96,9 +96,9 @@ function with_arguments.mention(arguments, call)
     return path and mention({ path }, lines)
   end
   local paths = require('ide-mcp.trees').paths(first, last)
-  if paths then return paths[1] and mention(paths) or warn('no file is mentioned: there is none under the cursor') end
+  if paths then return paths[1] and mention(paths) or warn('nothing is mentioned: there is no file under the cursor') end
   local path = vim.bo.buftype == '' and files.path()
-  if not path then return warn('no file is mentioned: the buffer has no file') end
+  if not path then return warn('nothing is mentioned: the buffer has no file') end
   mention({ path }, first and { first - 1, last - 1 })
 end
 
@@ -115,7 +115,7 @@ end
 function M.run(call)
   local name, bang, arguments = (call.args .. ' '):match('^(%S-)(!?)%s+(.-)%s*$')
   call.bang = call.bang or bang == '!'
-  if not without_arguments[name] and not with_arguments[name] then return warn('no command ' .. tostring(name)) end
+  if not without_arguments[name] and not with_arguments[name] then return warn('there is no command ' .. tostring(name)) end
   if without_arguments[name] and arguments ~= '' then return warn(name .. ' takes no arguments') end
   if call.bang and name ~= 'send' then return warn(name .. ' takes no !') end
   if without_arguments[name] then return without_arguments[name]() end

@@ -236,11 +236,11 @@ local function accept(view)
     return true
   end
   if not view.opened then
-    messages.warn('the proposal was not on the screen yet: `:IdeMcp next` shows it')
+    messages.warn('not accepted: `:IdeMcp next` shows the proposal first')
     return false
   end
   if vim.loop.hrtime() - view.opened < unread then
-    messages.warn('the proposal has just opened, and is not accepted yet')
+    messages.warn('not accepted: the proposal has just opened. Read it first')
     return false
   end
   local text = table.concat(api.nvim_buf_get_lines(new, 0, -1, false), view.line_end) .. view.last_end
@@ -307,7 +307,7 @@ end
 function M.show(proposal)
   withdrawn = vim.tbl_filter(api.nvim_buf_is_loaded, withdrawn)
   if #withdrawn >= max_kept then
-    error(('%d texts of withdrawn proposals stay until the person closes one: see `:ls`'):format(max_kept), 0)
+    error(('close one of the %d withdrawn texts first: see `:ls`'):format(max_kept), 0)
   end
   local lines, line_end, last_end = split(proposal.contents)
   local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)

@@ -92,8 +92,8 @@ end)
 
 M.tools.saveDocument = of_open_file(function(buf)
   -- Neovim would ask also with `noconfirm`, and take the next keys as answer.
-  if files.is_changed_on_disk(buf) then error('the file was changed on disk', 0) end
-  if vim.bo[buf].readonly then error('the buffer is read-only', 0) end
+  if files.is_changed_on_disk(buf) then error('not saved: the file has changed on disk as well', 0) end
+  if vim.bo[buf].readonly then error('not saved: the buffer is read-only', 0) end
   files.quietly(function() api.nvim_buf_call(buf, function() vim.cmd('update') end) end)
   return { saved = true, message = 'Document saved successfully' }
 end)
@@ -133,7 +133,7 @@ function M.tools.openFile(arguments, path)
     end
   end
   local stat = path and vim.loop.fs_stat(path)
-  if not files.is_plain(stat) then error('there is no file, or none of at most 16 MiB: ' .. arguments.filePath, 0) end
+  if not files.is_plain(stat) then error('there is no plain file of at most 16 MiB: ' .. arguments.filePath, 0) end
   local buf = fn.bufadd(path)
   if not api.nvim_buf_is_loaded(buf) then
     files.load(buf, path, stat.size)

@@ -155,7 +155,7 @@ function M.reread(path, accepted)
   end
   if not vim.bo[buf].modified then
     local is_wanted = api.nvim_buf_call(buf, function() return api.nvim_eval('&autoread') == 1 end)
-    if is_wanted then check() end -- else the person reads it
+    if is_wanted then check() end -- else the person reads it again
     return false
   end
   if not accepted or not M.is_changed_on_disk(buf) then return false end
@@ -183,8 +183,9 @@ local function count(buf, size)
   for other, bytes in pairs(unseen) do
     if api.nvim_buf_is_loaded(other) then sum = sum + bytes else unseen[other] = nil end
   end
-  local remedy = 'Show one with makeFrontmost, for the person to look at'
-  if sum > max_unseen then error('files of more than 32 MiB were opened and not looked at. ' .. remedy, 0) end
+  if sum > max_unseen then
+    error('agents can open only 32 MiB of files that nobody has looked at: show one with makeFrontmost', 0)
+  end
   unseen[buf] = math.max(size, min_buffer)
 end
 

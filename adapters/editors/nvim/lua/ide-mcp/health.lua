@@ -23,7 +23,7 @@ local function check_doctor(plugin, command)
   })
   if vim.fn.jobwait({ job }, patience)[1] == -1 then
     vim.fn.jobstop(job)
-    report('warn', ('it takes more than %d s'):format(patience / 1000), { 'Run `ide-mcp doctor` in a terminal' })
+    report('warn', ('the doctor takes more than %d s'):format(patience / 1000), { 'Run `ide-mcp doctor` in a terminal' })
   end
   for _, line in ipairs(lines) do
     local is_json, finding = pcall(vim.json.decode, line)
@@ -40,8 +40,9 @@ local function check_editor(plugin, command)
   report(vim.v.shell_error == 0 and 'ok' or 'error', ('%s: %s'):format(answer, vim.fn.exepath(command[1])))
   local advice = vim.v.shell_error == 0 and program.advice(answer:match('%S+$'), command)
   if advice then report('warn', advice) end
-  if plugin.status() == '' then return report('error', 'the sidecar does not run', { ':IdeMcp start' }) end
-  if not plugin.port then return report('warn', 'the sidecar does not listen yet', { ':checkhealth ide-mcp' }) end
+  if plugin.status() == '' then return report('error', 'the sidecar is not running', { 'Start it with `:IdeMcp start`' }) end
+  local again = { 'Wait a second, and run `:checkhealth ide-mcp` again' }
+  if not plugin.port then return report('warn', 'the sidecar does not listen yet', again) end
   report('ok', ('agents attach at port %d in %s'):format(plugin.port, vim.fn.getcwd(-1, -1)))
   if next(plugin.agents) then return report('ok', plugin.status()) end
   report('warn', 'no agent is attached', { 'Start `claude` in this folder, or `:IdeMcp open`' })

@@ -93,7 +93,7 @@ function on.closed(event)
 end
 
 function on.diff(event)
-  if not event.label then return fail(event.call, 'update ide-mcp: this sidecar does not judge what agents name') end
+  if not event.label then return fail(event.call, 'update ide-mcp: this sidecar does not check what agents name') end
   event.client = M.agents[event.conn] or 'an agent'
   proposals.add(event)
 end
@@ -119,7 +119,7 @@ function on.resource(event) respond(event, event.uri) end
 
 function on.edit_expected(event)
   local buf = files.buffer(event.path)
-  if buf and vim.bo[buf].modified then warn('an agent may write this file, which is not saved: ' .. event.path) end
+  if buf and vim.bo[buf].modified then warn('an agent may write a file that you have not saved: ' .. event.path) end
 end
 
 function on.edit_ended(event) turns.later(function() files.reread(event.path) end) end
@@ -255,7 +255,7 @@ function M.install()
     if not sidecar.is_running() then
       M.start()
     elseif started[1] == program.path then
-      text = text .. '. Stop and start to use it'
+      text = text .. '. To use it, stop and start'
     end
     warn(text)
   end)

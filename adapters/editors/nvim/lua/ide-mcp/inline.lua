@@ -81,7 +81,7 @@ local function step(buf, file, is_forward)
   end
   if not there[1] then return end
   local change = there[math.min(vim.v.count1, #there)]
-  vim.cmd("normal! m'") -- `v:count1` is 1 behind it
+  vim.cmd("normal! m'") -- from here on, `v:count1` is 1
   go(buf, change)
 end
 

@@ -106,7 +106,7 @@ local function server_of(real, ability)
     rest = rest - 1
     await(function(go_on) vim.defer_fn(go_on, 100) end)
   end
-  error('Neovim has no language server that knows this of the file', 0)
+  error('Neovim has no language server that supports this for the file', 0)
 end
 
 -- Asks a language server. Returns its result.
@@ -144,7 +144,7 @@ end
 function M.answers.references(arguments)
   local real, line, symbol = judge(arguments.path), arguments.line, arguments.symbol
   if type(line) ~= 'number' or type(symbol) ~= 'string' or symbol == '' then
-    error('line is a number, and symbol a text', 0)
+    error('line must be a number, and symbol a string', 0)
   end
   local buf, client = server_of(real, 'referencesProvider')
   local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
@@ -203,7 +203,7 @@ end
 
 function M.answers.files(arguments)
   local part = arguments.part or ''
-  if type(part) ~= 'string' then error('part is not a text', 0) end
+  if type(part) ~= 'string' then error('part must be a string', 0) end
   local root = folder()
   local paths = vim.tbl_filter(function(name) return name:find(part, 1, true) ~= nil end, tracked(root) or walked(root))
   table.sort(paths)

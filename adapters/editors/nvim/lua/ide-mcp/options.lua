@@ -44,13 +44,14 @@ M.choices = {
 
 -- Returns why a value cannot be that of an option, or nil.
 local function fault(name, value, default)
-  if default == nil then return ('there is no option %s'):format(name) end
+  if default == nil then return ('the option %s does not exist'):format(name) end
   local is_function = type(value) == 'function' and (name == 'terminal.provider' or name == 'terminal.folder')
-  if type(value) ~= type(default) and not is_function then return ('%s is no %s'):format(name, type(default)) end
+  if type(value) ~= type(default) and not is_function then return ('the option %s must be a %s'):format(name, type(default)) end
   if is_function then return nil end
   for _, word in ipairs(M.choices[name] and (type(value) == 'table' and value or { value }) or {}) do
     if not vim.tbl_contains(M.choices[name], word) then
-      return ('%s is one of %s, and not %s'):format(name, table.concat(M.choices[name], ', '), tostring(word))
+      local choices = table.concat(M.choices[name], ', ')
+      return ('the option %s does not know %s, only %s'):format(name, tostring(word), choices)
     end
   end
 end

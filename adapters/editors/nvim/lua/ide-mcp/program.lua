@@ -99,7 +99,7 @@ local function sum_of(path)
       return text and text:lower():match(('%x'):rep(64)), problem
     end
   end
-  return nil, 'install sha256sum first, which checks what is fetched'
+  return nil, 'install sha256sum first: it checks the download'
 end
 
 -- Puts the program of a release into its place, by way of a folder. Returns true, or nil and the reason.
@@ -136,8 +136,8 @@ end
 
 -- Returns why nothing can be fetched, or nil.
 local function refusal(mine)
-  if not mine.base then return 'no release has this plugin: put ide-mcp in PATH (:help ide-mcp-program)' end
-  if installing then return 'the program is on its way' end
+  if not mine.base then return 'this plugin is not from a release: put ide-mcp in PATH (:help ide-mcp-program)' end
+  if installing then return 'the program is already being fetched' end
   if not mine.sums[target()] then
     return 'run cargo install ide-mcp-cli: the release has no program for ' .. target()
   end

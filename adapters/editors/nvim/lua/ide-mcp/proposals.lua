@@ -3,9 +3,9 @@ local files, messages = require('ide-mcp.files'), require('ide-mcp.messages')
 local sidecar, turns = require('ide-mcp.sidecar'), require('ide-mcp.turns')
 local M = {}
 
-local open = {} -- the open proposals, the earliest first. One of them is shown; `view` stays when another one is
--- Whether the next proposal waits for a key: the agent withdrew the one that the person saw, who could take the next for
--- it and accept a text that nobody has read.
+local open = {} -- the open proposals, the earliest first. One at most is shown; the others keep their `view`
+-- Whether the next proposal waits for a key, since the agent withdrew the one on the screen: the person could take the next
+-- one for it, and accept a text unread.
 local is_held = false
 
 local warn = messages.warn
@@ -47,7 +47,7 @@ local function reread_soon(event, compared)
       turns.later(function()
         local is_other = files.reread(event.path, compared)
         if is_other and ms == 5000 then
-          warn(event.label .. ' on disk is not the accepted text, or you have typed since. Your changes stay')
+          warn(event.label .. ' keeps your changes: they are newer, or the file is not the accepted text')
         end
       end)
     end, ms)
@@ -165,7 +165,7 @@ end
 function M.decide(verdict)
   local proposal = shown()
   if not proposal then
-    return warn(open[1] and 'no proposal is shown yet: `:IdeMcp next` shows it' or 'there is no proposal')
+    return warn(open[1] and 'there is no proposal on the screen: `:IdeMcp next` shows one' or 'there is no proposal')
   end
   local view, event = proposal.view or {}, proposal.event
   if view[verdict] then return turns.serve(view[verdict]) end
@@ -180,7 +180,7 @@ local function go(proposal)
     return
   end
   if other then
-    if not (other.view and other.view.hide) then return warn('decide about the proposal that is shown first') end
+    if not (other.view and other.view.hide) then return warn('first decide about the proposal that is shown') end
     other.view.hide()
     other.is_shown = false
     wait(other)

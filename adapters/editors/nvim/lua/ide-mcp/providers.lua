@@ -173,7 +173,7 @@ function M.tmux(start)
   end
   function terminal:hide() tmux({ 'break-pane', '-d', '-s', pane }) end
   function terminal:focus() tmux({ 'select-pane', '-t', pane }) end
-  function terminal:send(text) -- the buffer of tmux has a text with any bytes, and is no words of a command
+  function terminal:send(text) -- by a buffer of tmux, which takes any bytes, as the words of a command do not
     return tmux({ 'load-buffer', '-b', 'ide-mcp', '-' }, text) ~= nil
       and tmux({ 'paste-buffer', '-r', '-d', '-b', 'ide-mcp', '-t', pane }) ~= nil
   end
@@ -192,7 +192,7 @@ function M.external(start)
   local job = fn.jobstart(command, { cwd = start.folder, detach = true })
   if job <= 0 then error(command[1] .. ' cannot be started', 0) end
   local terminal = {}
-  local function refuse() require('ide-mcp.messages').warn('the window of the agent is one of ' .. command[1]) end
+  local function refuse() require('ide-mcp.messages').warn('show and hide the agent in its own window, of ' .. command[1]) end
   function terminal:is_alive() return fn.jobwait({ job }, 0)[1] == -1 end
   function terminal:is_shown() return true end
   function terminal:is_focused() return false end

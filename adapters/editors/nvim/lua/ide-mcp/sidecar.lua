@@ -27,7 +27,7 @@ local function decode(line)
     line = line:gsub('\\\\', '\1'):gsub('\\u([dD][89abAB]%x%x)\\u([dD][c-fC-F]%x%x)', '\2%1\2%2')
       :gsub('\\u[dD][89a-fA-F]%x%x', '\\ufffd'):gsub('\2', '\\u'):gsub('\1', '\\\\')
     is_done, event = pcall(vim.json.decode, line, options)
-    if not is_done then error('no event: ' .. line:sub(1, 60), 0) end
+    if not is_done then error('the sidecar sent a line that is not JSON: ' .. line:sub(1, 60), 0) end
   end
   -- With vim.NIL for each variable to remove.
   if event.event == 'listening' then event.environment = vim.json.decode(line).environment end

@@ -19,7 +19,7 @@ return function(line)
     end
     at = at + 1
   end
-  if quote then return nil, 'the quotation has no end: ' .. quote end
+  if quote then return nil, 'a quotation mark is not closed: ' .. quote end
   if word then table.insert(words, word) end
   return words
 end

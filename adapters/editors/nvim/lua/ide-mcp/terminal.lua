@@ -6,7 +6,7 @@ local M = {}
 
 local terminals = {} -- by their numbers
 local last = 1 -- the number of the terminal that the person used last
-local back -- the window of before the terminal had the focus
+local back -- the window that had the focus before the terminal
 
 local warn = messages.warn
 
@@ -51,7 +51,7 @@ local function start(number, words)
   local options = plugin.options.terminal
   local command = vim.list_extend(vim.list_slice(options.command), words)
   if fn.executable(command[1]) == 0 then
-    return warn(command[1] .. ' is not in PATH: the option terminal.command names the agent')
+    return warn(command[1] .. ' is not in PATH: install it, or name the agent in terminal.command')
   end
   -- The agent finds this Neovim by the variables of its sidecar.
   if plugin.is_running() then vim.wait(2000, function() return plugin.port ~= nil end, 20) end
@@ -158,7 +158,7 @@ end
 --- Interrupts the agent in the terminal that was used last: presses Escape there.
 function M.interrupt()
   local terminal = used_last()
-  if terminal and not terminal:interrupt() then warn('the terminal takes no keys') end
+  if terminal and not terminal:interrupt() then warn('this terminal takes no keys') end
 end
 
 --- Sends a text to the terminal that was used last, as a paste and without Enter, or with one. Nothing in it is a key.
@@ -169,7 +169,7 @@ function M.send(text, has_enter)
   local lines = vim.tbl_map(plain, vim.split(text, '\n'))
   -- The marks are always sent: an agent that is just starting has not asked for them yet, but will read them.
   if not terminal:send('\27[200~' .. table.concat(lines, '\n') .. '\27[201~') then
-    return warn('the terminal takes no text')
+    return warn('this terminal takes no text')
   end
   -- Not at once: an agent could take it for a part of the paste.
   if has_enter then vim.defer_fn(function() terminal:send('\r') end, 100) end

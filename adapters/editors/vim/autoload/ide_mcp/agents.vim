@@ -138,7 +138,7 @@ enddef
 # An agent can have left meanwhile.
 def Ponder(conn: number)
   if !has_key(attached, conn) | ui.Warn('the agent has left') | return | endif
-  const mentions = target == conn ? 'Mentions go to the agent that attached last again' : 'Mentions go to this agent'
+  const mentions = target == conn ? 'Send mentions to the agent that attached last' : 'Send mentions to this agent'
   ui.Choose(attached[conn].name, [mentions, 'Disconnect it'], (choice) => {
     if !has_key(attached, conn) | ui.Warn('the agent has left') | return | endif
     if choice == 2 | sidecar.Send({cmd: 'disconnect', conn: conn}) | return | endif

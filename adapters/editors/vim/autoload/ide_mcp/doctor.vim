@@ -13,7 +13,7 @@ import autoload './ui.vim'
 export def Show()
   options.Read()
   const mine = Mine()
-  Write(mine + ['', 'ide-mcp doctor: looks…'])
+  Write(mine + ['', 'ide-mcp doctor is looking…'])
   var command: list<string>
   try
     command = program.Find(options.chosen.command)
@@ -46,7 +46,7 @@ def Mine(): list<string>
   const name = type(agent) == v:t_list ? agent[0] : get(terminal.Words(agent), 0, '')
   const names = agents.Names()
   var rows = [$'ide-mcp in Vim {v:versionlong / 10000 / 100}.{v:versionlong / 10000 % 100}.{v:versionlong % 10000}',
-    Row(&encoding == 'utf-8', "'encoding' is utf-8", $"'encoding' is {&encoding}, and has to be utf-8")]
+    Row(&encoding == 'utf-8', "'encoding' is utf-8", $"'encoding' is {&encoding}, and must be utf-8")]
   try
     rows->add(Row(true, 'the program is ' .. exepath(program.Find(options.chosen.command)[0]), ''))
   catch
@@ -56,10 +56,10 @@ def Mine(): list<string>
   if advice != '' | rows->add(Row(false, '', advice)) | endif
   rows += options.faults->mapnew((_, fault) => Row(false, '', fault)) + [
     Row(sidecar.IsListening(), $'the sidecar listens on port {sidecar.Port()} for {join(sidecar.Folders(), ", ")}',
-      'the sidecar does not listen: `:IdeMcp start` starts it, and `:IdeMcp log` has its last words'),
+      'the sidecar does not listen: `:IdeMcp start` starts it, and `:IdeMcp log` says why'),
     Row(names != '', $'attached: {names}', $'no agent is attached: start one in {getcwd(-1)}, or by `:IdeMcp open`'),
     Row(executable(name) == 1, $'`:IdeMcp open` starts {exepath(name)}',
-      $'`:IdeMcp open` finds no {name}: name a command in g:ide_mcp.terminal.command'),
+      $'`:IdeMcp open` finds no {name}: install it, or name the agent in g:ide_mcp.terminal.command'),
     Row(has('terminal') == 1, 'Vim has terminals', 'this Vim has no terminals: set the provider "tmux" for `:IdeMcp open`'),
   ]
   return rows->map((_, row) => strings.Line(row, 500))

@@ -15,8 +15,8 @@ const max_search = 1000 # bytes of a text that an agent has Vim look for
 # The most bytes of all files that were loaded for agents and that the person has not seen: two of the largest. With 30
 # files of 15 MiB, Vim grew by 600 MB. A small file counts as `min_buffer`, which its buffer takes at least.
 const [max_unseen, min_buffer] = [32 * 1024 * 1024, 64 * 1024]
-const limit_unseen = $'files of more than {max_unseen / 1024 / 1024} MiB were opened and not looked at. '
-  .. 'Show one with makeFrontmost, for the person to look at'
+const limit_unseen = $'agents can open only {max_unseen / 1024 / 1024} MiB of files that nobody has looked at: '
+  .. 'show one with makeFrontmost'
 
 var unseen: dict<number> = {} # the bytes of the files that were loaded for agents, by buffers that the person has not seen
 
@@ -148,7 +148,7 @@ export def Save(buffer: number): dict<any>
   const path = Path(buffer)
   if !IsPlain(path) && getftype(resolve(path)) != '' | throw 'there is no plain file ' .. path | endif
   CheckTime(buffer)
-  if getbufvar(buffer, 'ide_mcp_changed', false) | throw 'the file has changed on disk too' | endif
+  if getbufvar(buffer, 'ide_mcp_changed', false) | throw 'not saved: the file has changed on disk as well' | endif
   const window = popup_create(buffer, {hidden: 1}) # the buffer may be in no other window
   try
     Quietly(() => win_execute(window, 'update'))

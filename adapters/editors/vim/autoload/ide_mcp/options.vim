@@ -34,7 +34,7 @@ export const words: dict<list<string>> = {
 
 # The types of values, for a message. A person can give a string, a list or a function for the options of `open_types`.
 const types: dict<list<any>> = {'true or false': [v:t_bool, v:t_number], 'a number': [v:t_number, v:t_float],
-  'a text': [v:t_string], 'a list': [v:t_list], 'a dictionary': [v:t_dict], 'a function': [v:t_func]}
+  'a string': [v:t_string], 'a list': [v:t_list], 'a dictionary': [v:t_dict], 'a function': [v:t_func]}
 const open_types = ['terminal.command', 'terminal.provider', 'terminal.folder']
 
 # The options as they hold since the last Read(), and what was wrong in those of the person.
@@ -59,7 +59,7 @@ enddef
 # Returns those of the wishes that are right.
 def Right(group: string, known: dict<any>, wishes: any): dict<any>
   if type(wishes) != v:t_dict
-    faults->add('g:ide_mcp has to be a dictionary')
+    faults->add('g:ide_mcp must be a dictionary')
     return {}
   endif
   return copy(wishes)->filter((name, Value) => {
@@ -72,13 +72,13 @@ enddef
 # Returns what is wrong with the value of an option, or an empty text.
 def Fault(name: string, Default: any, Value: any): string
   if type(Default) == v:t_none | return 'does not exist' | endif
-  if type(Default) == v:t_bool && type(Value) == v:t_number && index([0, 1], Value) < 0 | return 'has to be true or false' | endif
+  if type(Default) == v:t_bool && type(Value) == v:t_number && index([0, 1], Value) < 0 | return 'must be true or false' | endif
   const is_open = index(open_types, name) >= 0 && index([v:t_string, v:t_list, v:t_func], type(Value)) >= 0
   for [kind, allowed] in items(is_open ? {} : types)
-    if index(allowed, type(Default)) == 0 && index(allowed, type(Value)) < 0 | return $'has to be {kind}' | endif
+    if index(allowed, type(Default)) == 0 && index(allowed, type(Value)) < 0 | return $'must be {kind}' | endif
   endfor
   if !has_key(words, name) || is_open && type(Value) != v:t_string | return '' | endif
   const named = type(Value) == v:t_list ? Value : [Value]
-  const is_known = named->indexof((_, word) => index(words[name], word) < 0) < 0
-  return is_known ? '' : $'is {string(Value)}, and knows only {join(words[name], ", ")}'
+  const at = named->indexof((_, word) => index(words[name], word) < 0)
+  return at < 0 ? '' : $'does not know {string(named[at])}, only {join(words[name], ", ")}'
 enddef

@@ -75,7 +75,7 @@ export def Run(command: list<string>, problem: string, Fail: func, Then: func, m
     is_over = true
     const status = job_info(process).exitval
     try
-      if status != 0 | throw problem .. (trim(output) ?? $'{command[0]} has status {status}') | endif
+      if status != 0 | throw problem .. (trim(output) ?? $'{command[0]} failed with status {status}') | endif
       Then(trim(output))
     catch
       Fail(v:exception)
@@ -89,7 +89,7 @@ enddef
 def SumOf(archive: string): list<string>
   const commands = [['sha256sum', archive], ['shasum', '-a', '256', archive], ['certutil', '-hashfile', archive, 'SHA256']]
     ->filter((_, command) => executable(command[0]) == 1)
-  if empty(commands) | throw 'install sha256sum first, which checks what is fetched' | endif
+  if empty(commands) | throw 'install sha256sum first: it checks the download' | endif
   return commands[0]
 enddef
 
@@ -137,8 +137,8 @@ const Old = (): string => $'{folder}/bin/old-{getpid()}{extension}'
 
 # Returns why nothing can be fetched, or an empty text.
 def Refusal(mine: dict<any>): string
-  if !has_key(mine, 'base') | return 'no release has this plugin: put ide-mcp in PATH (:help ide-mcp-program)' | endif
-  if is_installing | return 'the program is on its way' | endif
+  if !has_key(mine, 'base') | return 'this plugin is not from a release: put ide-mcp in PATH (:help ide-mcp-program)' | endif
+  if is_installing | return 'the program is already being fetched' | endif
   for tool in ['curl', 'tar']
     if !executable(tool) | return $'install {tool} first, or put ide-mcp in PATH' | endif
   endfor

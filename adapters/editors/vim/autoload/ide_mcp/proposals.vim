@@ -11,8 +11,8 @@ import autoload './turns.vim'
 import autoload './ui.vim'
 import autoload './view.vim'
 
-# Without its judgement of a file, nothing of an agent is shown.
-export const no_gate = 'update ide-mcp: this sidecar does not judge what agents name'
+# The failure if the sidecar is too old to check what agents name: nothing of an agent is shown then.
+export const no_gate = 'update ide-mcp: this sidecar does not check what agents name'
 
 # The open proposals by their calls; `close` closes the view, once there is one.
 var proposals: dict<dict<any>> = {}
@@ -22,7 +22,7 @@ export def Propose(event: dict<any>)
   if !has_key(event, 'label') | throw no_gate | endif
   const Answer = (members: dict<any>) => {
     if get(proposals, event.call, {}) isnot event
-      if members.verdict == 'accept' | ui.Warn('the proposal has ended') | endif
+      if members.verdict == 'accept' | ui.Warn('nothing is accepted: the proposal has ended') | endif
       return false
     endif
     remove(proposals, event.call)
@@ -126,10 +126,10 @@ enddef
 
 # Returns the proposal that is shown. Otherwise says why there is none.
 def ShownOrSay(): dict<any>
-  const [shown, count] = [Shown(), CountWaiting()]
+  const shown = Shown()
   if empty(shown)
-    const waits = (count == 1 ? '1 waits' : $'{count} wait') .. (turns.IsHeld() ? ' for a key' : '')
-    ui.Warn(count == 0 ? 'no proposal is open' : $'no proposal is shown yet, {waits}')
+    const is_open = CountWaiting() > 0
+    ui.Warn('there is no proposal' .. (is_open ? ' on the screen: `:IdeMcp next` shows one' : ''))
   endif
   return shown
 enddef
@@ -141,7 +141,7 @@ export def Decide(is_accepted: bool)
   if has_key(proposal, 'decide')
     proposal.decide(is_accepted)
   elseif view.IsUnread(proposal) && is_accepted # in a view of the person's own
-    ui.Warn('the proposal has just opened, and is not accepted yet')
+    ui.Warn('not accepted: the proposal has just opened. Read it first')
   elseif is_accepted ? proposal.accept(proposal.contents) : proposal.reject()
     turns.CloseLater(proposal.close, true)
   endif
@@ -152,7 +152,7 @@ enddef
 # tab, or if there is no other one, goes to the one that is shown.
 export def Step(step: number)
   const calls = Calls()
-  if empty(calls) | ui.Warn('no proposal is open') | return | endif
+  if empty(calls) | ui.Warn('there is no proposal') | return | endif
   const shown = Shown()
   if !empty(shown) && !turns.IsReviewing()
     SwitchTo(shown.call)
@@ -165,13 +165,13 @@ enddef
 # Shows a proposal in place of the one that is shown, which waits again, with what was typed into it.
 def SwitchTo(call: number)
   var [next, shown] = [proposals[call], Shown()]
-  if turns.IsTyping() | ui.Warn('end the typing first') | return | endif
+  if turns.IsTyping() | ui.Warn('finish typing first') | return | endif
   if next is shown
     if has_key(shown, 'go') | shown.go() | endif
     return
   endif
   if !empty(shown)
-    if !has_key(shown, 'shelve') | ui.Warn('decide on the proposal that is shown first') | return | endif
+    if !has_key(shown, 'shelve') | ui.Warn('first decide about the proposal that is shown') | return | endif
     shown.shelve()
     for member in ['close', 'decide', 'go', 'shelve'] | remove(shown, member) | endfor
     Wait(shown)
@@ -183,7 +183,7 @@ enddef
 # Shows all proposals, for the person to choose one.
 export def Menu()
   const calls = Calls()
-  if empty(calls) | ui.Warn('no proposal is open') | return | endif
+  if empty(calls) | ui.Warn('there is no proposal') | return | endif
   const names = calls->mapnew((_, call) => (has_key(proposals[call], 'close') ? '→ ' : '  ')
     .. (proposals[call].outside ? 'OUTSIDE: ' : '') .. strings.FileName(proposals[call].label, 64)
     .. (has_key(proposals[call], 'draft') ? ' (changed by you)' : '') .. ' of ' .. proposals[call].client)

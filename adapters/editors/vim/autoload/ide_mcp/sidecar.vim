@@ -42,7 +42,7 @@ enddef
 
 # Returns whether a sidecar runs, and otherwise says how to start it.
 export def IsRunningOrSay(): bool
-  if running == null_job | ui.Warn('the sidecar does not run: `:IdeMcp start` starts it') | endif
+  if running == null_job | ui.Warn('the sidecar is not running: `:IdeMcp start` starts it') | endif
   return running != null_job
 enddef
 
@@ -61,7 +61,7 @@ export def Start()
   if running != null_job | return | endif
   options.Read()
   try | started = program.Find(options.chosen.command) | catch | ui.Warn(v:exception) | return | endtry
-  if &encoding != 'utf-8' | ui.Warn($"'encoding' is {&encoding}, and has to be utf-8") | return | endif
+  if &encoding != 'utf-8' | ui.Warn($"'encoding' is {&encoding}, and must be utf-8") | return | endif
   # With `noblock` Vim keeps the rest of a long command until the process reads.
   const callbacks = {out_cb: Receive, close_cb: (_) => End(), exit_cb: (_, _) => End()}
   running = job_start(started, extend({mode: 'nl', noblock: 1, err_io: 'null'}, callbacks))

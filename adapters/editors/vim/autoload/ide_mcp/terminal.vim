@@ -68,7 +68,7 @@ export def Interrupt()
   elseif has_key(terminal, 'Interrupt')
     terminal.Interrupt()
   elseif !empty(terminal)
-    ui.Warn('this terminal takes no Escape')
+    ui.Warn('this terminal takes no keys')
   endif
 enddef
 
@@ -94,7 +94,7 @@ export def Words(text: string): list<string>
     var word = ''
     while rest != '' && rest !~ '^[ \t]'
       const part = matchstr(rest, '^\%(''[^'']*''\|"\%([^"\\]\|\\.\)*"\|\\.\|[^ \t''"\\]\+\|\\$\)')
-      if part == '' | throw $'a quotation mark is open: {rest}' | endif
+      if part == '' | throw $'a quotation mark is not closed: {rest}' | endif
       rest = strpart(rest, len(part))
       word ..= part[0] == "'" ? part[1 : -2] : part[0] == '"' ? substitute(part[1 : -2], '\\\([$`"\\]\)', '\1', 'g')
         : substitute(part, '^\\\(.\)', '\1', '')
@@ -141,7 +141,7 @@ def Choose(text: string, mods: string, Then: func(dict<any>, bool))
   endif
   const command = (type(option.command) == v:t_list ? option.command : Words(option.command)) + words
   if !executable(command[0])
-    ui.Warn($'{command[0]} is not in PATH: install it, or name another command in g:ide_mcp.terminal.command')
+    ui.Warn($'{command[0]} is not in PATH: install it, or name the agent in g:ide_mcp.terminal.command')
     return
   endif
   if !isdirectory(folder) | ui.Warn($'the folder of the agent is not there: {folder}') | return | endif

@@ -47,7 +47,7 @@ enddef
 # Returns the absolute path of a file that a model names.
 def PathOf(call: dict<any>): string
   const named = get(call.arguments, 'path', '')
-  if type(named) != v:t_string || named =~ '[[:cntrl:]]' | throw 'path has to be the name of a file' | endif
+  if type(named) != v:t_string || named =~ '[[:cntrl:]]' | throw 'path must be the name of a file' | endif
   const path = simplify(isabsolutepath(named) ? named : $'{sidecar.Folders()->get(0, "")}/{named}')
   if !IsInside(path) || !files.IsPlain(path) | throw 'there is no such file in the open folders' | endif
   return path
@@ -134,7 +134,7 @@ def References(call: dict<any>): any
   const path = PathOf(call)
   const [line, column] = [get(call.arguments, 'line'), get(call.arguments, 'column')]
   if type(line) != v:t_number || type(column) != v:t_number || line < 1 || column < 1
-    throw 'line and column are numbers from 1'
+    throw 'line and column must be numbers from 1'
   endif
   const row = get(files.Lines(path), line - 1, '')
   const position = {line: line - 1, character: strings.Units(row, byteidx(row, column - 1))}
@@ -161,7 +161,7 @@ enddef
 
 def Files(call: dict<any>): any
   const part = get(call.arguments, 'contains', '')
-  if type(part) != v:t_string | throw 'contains has to be a text' | endif
+  if type(part) != v:t_string | throw 'contains must be a string' | endif
   const folder = sidecar.Folders()->get(0, '')
   const Answer = (Done: func, paths: list<string>) => {
     const found = part == '' ? paths : copy(paths)->filter((_, path) => stridx(path, part) >= 0)
@@ -172,7 +172,7 @@ def Files(call: dict<any>): any
     const settings = ['--literal-pathspecs', '-c', 'core.quotepath=off', '-c', 'core.fsmonitor=false']
     const listing = ['ls-files', '-co', '--exclude-standard', '--deduplicate', '--', folder]
     program.Run(['git', '-C', folder] + settings + listing, '',
-      (_) => Fail('the open folder is no repository of Git'), (text) => Answer(Done, text->split("\n")))
+      (_) => Fail('the open folder is not a Git repository'), (text) => Answer(Done, text->split("\n")))
   }
 enddef
 

@@ -174,7 +174,7 @@ def Write(view: dict<any>)
     const is_modified = getbufvar(proposed, '&modified')
     setbufvar(proposed, '&modified', true) # else :wq goes on, and rejects
     timer_start(0, (_) => setbufvar(proposed, '&modified', is_modified))
-    ui.Warn('the proposal has just opened, and is not accepted yet')
+    ui.Warn('not accepted: the proposal has just opened. Read it first')
     return
   endif
   if Accept(view) | CloseSoon(view) | endif # otherwise the view closes soon, and what is typed stays
@@ -198,9 +198,9 @@ enddef
 def Decide(view: dict<any>, is_accepted: bool)
   if is_accepted && empty(view.proposal.opened)
     Go(view)
-    ui.Warn('read the proposal first, and then accept it')
+    ui.Warn('not accepted: read the proposal first')
   elseif is_accepted && IsUnread(view.proposal)
-    ui.Warn('the proposal has just opened, and is not accepted yet')
+    ui.Warn('not accepted: the proposal has just opened. Read it first')
   elseif is_accepted ? Accept(view) : view.proposal.reject()
     CloseSoon(view)
   endif
@@ -238,7 +238,7 @@ const Root = (proposal: dict<any>): string =>
 # Fails if too many texts of withdrawn proposals stay.
 export def CheckKept()
   if len(filter(kept, (_, buffer) => bufloaded(buffer))) >= max_kept
-    throw $'{max_kept} texts of withdrawn proposals stay until the person closes one: see `:ls`'
+    throw $'close one of the {max_kept} withdrawn texts first: see `:ls`'
   endif
 enddef
 
