@@ -291,6 +291,13 @@ def pause_fires_one_event(room):
     room.has("fired", "IdeMcpPaused\nIdeMcpResumed\n" * 2)
 
 
+def tree_without_a_file_under_the_cursor_mentions_none(room):
+    """Above the names, netrw has lines that are no files."""
+    room.start()
+    room.type(*room.keys.TREE, "gg", *room.keys.run("mention"))
+    room.shows("ide-mcp: nothing is mentioned: there is no file under the cursor")
+
+
 def help_opens_at_its_beginning(room):
     """`:help` goes to the shortest of the tags that begin with the word."""
     room.start()

@@ -159,7 +159,11 @@ def Mention(rest: string, lines: list<number>)
   elseif files.IsFile(bufnr()) && isabsolutepath(expand('%:p'))
     paths = [expand('%:p')]
   endif
-  if empty(paths) | ui.Warn('nothing is mentioned: the buffer has no file') | return | endif
+  if empty(paths)
+    const is_tree = rest == '' && trees.IsTree(bufnr())
+    ui.Warn('nothing is mentioned: ' .. (is_tree ? 'there is no file under the cursor' : 'the buffer has no file'))
+    return
+  endif
   for path in paths
     if getftype(path) == '' | ui.Warn($'nothing is mentioned: there is no file {path}') | return | endif
     if !agents.Mention(path, span) | return | endif
