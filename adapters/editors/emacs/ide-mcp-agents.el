@@ -73,7 +73,7 @@ typing are no answer.  So there is no completion, no history and no default."
 
 ;;;###autoload
 (defun ide-mcp-agents ()
-  "Choose an attached agent, which gets your mentions or is disconnected.
+  "Choose an attached agent to get your mentions, or to be disconnected.
 Without a choice, the agent that attached last gets them."
   (interactive)
   (let* ((process ide-mcp--process)

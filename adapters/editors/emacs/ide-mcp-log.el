@@ -1,4 +1,4 @@
-;;; ide-mcp-log.el --- What the person is told and asked  -*- lexical-binding: t; -*-
+;;; ide-mcp-log.el --- Messages, choices and the log  -*- lexical-binding: t; -*-
 
 ;; Copyright (c) 2026 the ide-mcp authors
 
@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; Messages, choices, and a log of both sides.  The log has the names of commands and events,
-;; and none of your texts.
+;; Messages to the person, choices, and a log of both sides.  The log has the names of commands
+;; and events, and none of your texts.
 
 ;;; Code:
 

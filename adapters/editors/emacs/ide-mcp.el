@@ -50,7 +50,7 @@
                      ("i" . ide-mcp-status) ("d" . ide-mcp-doctor) ("L" . ide-mcp-log) ("?" . ide-mcp-menu)))
       (define-key map (kbd key) command))
     map)
-  "Keys of the commands.  Bind it to a key of yours.")
+  "Keys of the commands.  Bind it to a key of your choice.")
 ;;;###autoload (autoload 'ide-mcp-command-map "ide-mcp" "Keys of the commands." nil 'keymap)
 (fset 'ide-mcp-command-map ide-mcp-command-map)
 
@@ -69,7 +69,9 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
 
 ;;;###autoload
 (define-minor-mode ide-mcp-mode
-  "Let coding agents such as Claude Code attach to Emacs."
+  "Let coding agents such as Claude Code attach to Emacs.
+`ide-mcp-toggle' starts one in a terminal of Emacs.  If none attaches,
+`ide-mcp-doctor' says why."
   :global t
   :group 'ide-mcp
   :lighter ide-mcp-lighter
@@ -100,7 +102,8 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
 
 ;;;###autoload
 (defun ide-mcp-pause ()
-  "Hide files and selections from agents, or end this pause."
+  "Hide files and selections from agents, or end this pause.
+Proposals still arrive."
   (interactive)
   (unless ide-mcp-mode (ide-mcp--refuse "The mode is off: M-x ide-mcp-mode turns it on"))
   (ide-mcp-tell :cmd (if ide-mcp--paused "resume" "pause")))
