@@ -21,7 +21,7 @@
 
 (defgroup ide-mcp nil "Coding agents that attach to Emacs." :group 'tools)
 
-;; The limits of what Emacs is given to show: a key has to be answered in half a second.
+;; The limits of what Emacs is given to show: a key must be answered in half a second.
 ;; Measured with Emacs 28.2 on a terminal, while other programs computed.
 
 (defconst ide-mcp--most-bytes (* 16 1024 1024)
