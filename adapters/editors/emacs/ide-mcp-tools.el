@@ -77,7 +77,8 @@ takes effect when `ide-mcp-mode' is turned on."
 
 (defun ide-mcp--listed (what lines)
   "Return LINES, a list of WHAT, within the limits, with their number."
-  (let ((bytes 0) (count 0) shown)
+  (let ((what (if (= (length lines) 1) (string-remove-suffix "s" what) what))
+        (bytes 0) (count 0) shown)
     (while (and (nth count lines) (< count ide-mcp--most-lines)
                 (< (setq bytes (+ bytes (string-bytes (nth count lines)) 1)) ide-mcp--most-answer))
       (push (nth count lines) shown)

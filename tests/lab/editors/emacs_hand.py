@@ -566,7 +566,7 @@ def tools_are_for_the_model_that_the_person_allows(room):
     if "1: Box" not in symbols or not re.search(r"2: .*take", symbols) or not re.search(r"5: .*give", symbols):
         raise Failure(f"the symbols: {symbols}")
     places = call("references", path="a.txt", line=2, symbol="second")
-    if "1 places" not in places or "b.txt:3: uses second" not in places or "passwd" in places:
+    if "1 place\n" not in places or "b.txt:3: uses second" not in places or "passwd" in places:
         raise Failure(f"the references: {places}")
     files = call("files")
     if not re.search(r"30[0-9] files, of which these are the first 200", files) or "secret.txt" in files:
@@ -624,7 +624,7 @@ def names_of_another_folder_are_not_listed(room):
     room.start()
     room.restart(*room.keys.run("(setq ide-mcp-model-tools (quote (files)))"))
     room.lock()
-    if "secret" in (answer := room.run("call", "files", "{}")) or "1 files\nb.txt" not in answer:
+    if "secret" in (answer := room.run("call", "files", "{}")) or "1 file\nb.txt" not in answer:
         raise Failure(answer)
 
 
