@@ -64,10 +64,10 @@ typing are no answer.  So there is no completion, no history and no default."
 
 (defun ide-mcp--question (client)
   "Return the question about CLIENT, in which a name cannot look like our words."
-  (format "An agent that %s asks to attach.  Let it attach?  Type allow or refuse, and Enter: "
-          (if client
-              (format "calls itself \"%s\"" (string-replace "\"" "'" (ide-mcp--line client 64)))
-            "has no name")))
+  (format "An agent %s asks to attach.  Let it attach?  Type allow or refuse, and Enter: "
+          (if (string-blank-p (or client ""))
+              "without a name"
+            (format "that calls itself \"%s\"" (string-replace "\"" "'" (ide-mcp--line client 64))))))
 
 ;;; To choose one
 

@@ -413,6 +413,15 @@ def hostile_names_of_agents_get_no_consent(room):
         of_row(row, act)
 
 
+def agent_without_a_name_is_asked_about(room):
+    Person(room)
+    room.type(*room.keys.CONSENT)
+    room.restart()
+    room.lock()
+    RawAgent(room, "", waits=False)
+    room.shows("An agent without a name asks to attach")
+
+
 def hostile_names_are_asked_about(room):
     """Calls that show nothing, all at once."""
     paths = files_with_names(room.folder)

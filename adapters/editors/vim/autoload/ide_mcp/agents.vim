@@ -46,7 +46,8 @@ def Ask(event: dict<any>)
     sidecar.Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn})
   }
   const name = strings.Line(get(event, 'client', '')->tr('"', "'"), max([min([64, &columns - 66]), 8]))
-  dialogs[event.conn] = popup_dialog([$'An agent that calls itself "{name}" asks to attach. Let it attach?',
+  const who = name =~ '\S' ? $'that calls itself "{name}"' : 'without a name'
+  dialogs[event.conn] = popup_dialog([$'An agent {who} asks to attach. Let it attach?',
     'y: Let it attach', 'n: Refuse'], {filter: Filter, callback: Answer, tabpage: -1, mapping: false})
 enddef
 
