@@ -7,6 +7,7 @@ their documentation has.
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -850,6 +851,50 @@ def log_has_the_messages_and_is_bounded(room):
         raise Failure(text)
     hand.run("log")
     room.shows("debug|info")
+
+
+def messages_fit_their_place(room):
+    """A long one ends with an ellipsis in the command line, and is whole where another plugin shows it."""
+    hand = Hand(room)
+    name = "x" * 200
+    hand.run(f"mention {name}")
+    room.shows(r"ide-mcp: nothing is mentioned: there is no file x+…$")
+    lua(room, "vim.notify = function(text, level) vim.fn.writefile({ text, level }, 'notified', 'a') end")
+    hand.run(f"mention {name}")
+    hand.run("")
+    notified = lines_of(room, "notified", 4)
+    if notified[0] != f"ide-mcp: nothing is mentioned: there is no file {name}" or notified[1::2] != ["3", "2"]:
+        raise Failure(f"notified: {notified}")
+    if not re.match(r"ide-mcp: .*, port \d+, /", notified[2]):
+        raise Failure(f"the command alone: {notified[2]}")
+
+
+def wrong_command_names_the_help(room):
+    """Which `:help ide-mcp` and `:help :IdeMcp` open at their beginnings."""
+    hand = Hand(room)
+    hand.run("opne")
+    room.shows("ide-mcp: there is no command opne: `:help :IdeMcp` has them all")
+    shutil.copytree(ROOT / "adapters/editors/nvim/doc", room.folder / "plugin/doc")
+    room.type(":set runtimepath^=plugin | helptags plugin/doc", "<Enter>")
+    for topic, line in [("ide-mcp", r"^\s+ide-mcp$"), (":IdeMcp", "^COMMANDS")]:
+        room.type(f":help {topic}", "<Enter>", f":call writefile([getline('.')], '{topic.strip(':')}')", "<Enter>")
+        found = lines_of(room, topic.strip(":"), 1)
+        if not re.search(line.replace("ide-mcp", r"\*ide-mcp\*"), found[0]):
+            raise Failure(f":help {topic} opens {found}")
+
+
+def lists_are_left_by_an_interrupt(room):
+    """Neovim's own list ends with an error then, which is none of the plugin."""
+    hand = Hand(room)
+    agent = RawAgent(room)
+    agent.propose(room.path("b.txt"), "good\n", "first")
+    room.shows(room.proposal("b.txt"))
+    for name in ["proposals", "agents"]:
+        hand.run(name)
+        room.shows("Type number")
+        room.type("<C-c>")
+        room.hides("Type number")
+        room.hides("interrupt|stack", within=1)
 
 
 def wrong_options_are_named(room):

@@ -556,7 +556,8 @@ def terminal_leaves_the_tab_of_a_proposal(room):
 def wrong_command_is_refused(room):
     """Nothing of it is executed, not even a second command behind a bar."""
     hand = Hand(room)
-    for words, message in [("stop | IdeMcp start", r"stop takes no arguments: \| IdeMcp start"), ("opne", "there is no command opne"),
+    for words, message in [("stop | IdeMcp start", r"stop takes no arguments: \| IdeMcp start"),
+                           ("opne", "there is no command opne: `:help :IdeMcp`"),
                            ("send", "nothing is sent"), ("open 'a", "a quotation mark is not closed")]:
         hand.run(words)
         room.shows(f"ide-mcp: {message}")

@@ -1,6 +1,6 @@
 --- The command `:IdeMcp`, the maps, and the start.
 vim.api.nvim_create_user_command('IdeMcp', function(call) require('ide-mcp.commands').run(call) end, {
-  nargs = '+', range = true, bang = true, desc = 'Agents of ide-mcp',
+  nargs = '*', range = true, bang = true, desc = 'Agents of ide-mcp',
   complete = function(typed, line) return require('ide-mcp.commands').complete(typed, line) end,
 })
 

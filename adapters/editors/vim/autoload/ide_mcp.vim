@@ -32,7 +32,7 @@ export def Command(words: string, lines: list<number>, bang = false, mods = '')
   # A count is the number of a terminal.
   const number = of_terminal && !empty(lines) ? $'@{lines[1] + 1} ' : ''
   if !has_key(commands, name)
-    ui.Warn('there is no command ' .. name)
+    ui.Warn($'there is no command {name}: `:help :IdeMcp` has them all')
   elseif rest != '' && !of_terminal && !has_text
     ui.Warn($'{name} takes no arguments: {rest}')
   else
@@ -104,7 +104,7 @@ def NotePause(is_now: bool)
     is_paused = is_now
     events.Emit(is_paused ? 'Paused' : 'Resumed', {})
   endif
-  ui.Warn(is_paused ? 'files and selections are hidden from agents' : 'agents see files and selections again')
+  ui.Say(is_paused ? 'files and selections are hidden from agents' : 'agents see files and selections again')
 enddef
 
 # Catches up after a gap.
@@ -179,26 +179,21 @@ def Type(given: dict<any>)
   terminal.Type(typed, given.has_bang)
 enddef
 
-# Shows a message of the installation. It has one argument, while `ui.Warn` has an optional second one.
-def Say(text: string)
-  ui.Warn(text)
-enddef
-
 def Install()
-  program.Install(Say, (text: string) => {
+  program.Install((text: string) => {
     const is_replaced = sidecar.IsRunning() && sidecar.Command()[0] == program.path
     sidecar.Start()
-    ui.Warn(text, is_replaced ? '. To use it, stop and start' : '')
+    ui.Say(text, is_replaced ? '. To use it, stop and start' : '')
   })
 enddef
 
 def Uninstall()
   if sidecar.IsRunning() && sidecar.Command()[0] == program.path | sidecar.Stop() | endif
-  program.Uninstall(Say)
+  program.Uninstall()
 enddef
 
 def ShowStatus()
-  if sidecar.IsRunningOrSay() | ui.Warn(Status(), $', port {sidecar.Port()}, {getcwd(-1)}') | endif
+  if sidecar.IsRunningOrSay() | ui.Say(Status(), $', port {sidecar.Port()}, {getcwd(-1)}') | endif
 enddef
 
 const commands: dict<func> = {

@@ -30,7 +30,7 @@ local with_arguments = { open = terminal.open, toggle = terminal.toggle, focus =
 
 function without_arguments.status()
   if not sidecar.is_running() then return send() end
-  warn(('%s, port %s, %s'):format(plugin.status(), plugin.port or 'unknown', fn.getcwd(-1, -1)))
+  messages.say(('%s, port %s, %s'):format(plugin.status(), plugin.port or 'unknown', fn.getcwd(-1, -1)))
 end
 
 --- Lists the agents. The one that the person chooses gets the mentions, or no longer, or is disconnected.
@@ -47,11 +47,11 @@ function without_arguments.agents()
     return messages.safe(agents[conn], vim.o.columns - 48) .. place
   end
   local function line(conn) return name(conn) .. (conn == plugin.target and ' (gets your mentions)' or '') end
-  vim.ui.select(conns, { prompt = 'Agents', format_item = line }, function(conn)
+  messages.choose(conns, 'Agents', line, function(conn)
     if not conn then return end
     local is_target = conn == plugin.target
     local choices = { 'Send mentions to ' .. (is_target and 'the agent that attached last' or 'this agent'), 'Disconnect it' }
-    vim.ui.select(choices, { prompt = name(conn) }, function(_, at)
+    messages.choose(choices, name(conn), nil, function(_, at)
       if not at then return end
       if plugin.agents ~= agents or not agents[conn] then return warn('the agent has left') end
       if at == 2 then return send({ cmd = 'disconnect', conn = conn }) end
@@ -111,11 +111,14 @@ function with_arguments.send(arguments, call)
   terminal.send(text, call.bang)
 end
 
---- Executes `:IdeMcp`.
+--- Executes `:IdeMcp`. Alone it shows the status.
 function M.run(call)
-  local name, bang, arguments = (call.args .. ' '):match('^(%S-)(!?)%s+(.-)%s*$')
+  local words = call.args ~= '' and call.args or 'status'
+  local name, bang, arguments = (words .. ' '):match('^(%S-)(!?)%s+(.-)%s*$')
   call.bang = call.bang or bang == '!'
-  if not without_arguments[name] and not with_arguments[name] then return warn('there is no command ' .. tostring(name)) end
+  if not without_arguments[name] and not with_arguments[name] then
+    return warn(('there is no command %s: `:help :IdeMcp` has them all'):format(name))
+  end
   if without_arguments[name] and arguments ~= '' then return warn(name .. ' takes no arguments') end
   if call.bang and name ~= 'send' then return warn(name .. ' takes no !') end
   if without_arguments[name] then return without_arguments[name]() end

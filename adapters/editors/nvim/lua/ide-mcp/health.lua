@@ -59,7 +59,7 @@ function M.check()
   local command, problem = require('ide-mcp.program').find(plugin.options.command)
   report('start', 'ide-mcp')
   for _, fault in ipairs(plugin.faults) do report('error', fault, { ':help ide-mcp-options' }) end
-  if not command then return report('error', problem) end
+  if not command then return report('error', (problem:gsub('`', ''))) end -- which Neovim before 0.10 takes for a part of the tag
   check_editor(plugin, command)
   check_terminal(plugin)
   report('info', 'the log is ' .. require('ide-mcp.log').path())

@@ -139,7 +139,7 @@ function on.consent(event)
     local client = messages.safe(event.client or '', vim.o.columns - 66)
     local name = client ~= '' and ('that calls itself "%s"'):format(client) or 'without a name'
     local prompt = ('An agent %s asks to attach. Let it attach?'):format(name)
-    vim.ui.select({ yes, 'Refuse' }, { prompt = prompt }, function(choice)
+    messages.choose({ yes, 'Refuse' }, prompt, nil, function(choice)
       if not is_open() then return end
       questions[event.conn] = nil
       sidecar.send({ cmd = choice == yes and 'allow' or 'disconnect', conn = event.conn })
@@ -155,7 +155,7 @@ local function note_pause(is_paused)
     M.is_paused = is_paused
     events.emit(is_paused and 'Paused' or 'Resumed', {})
   end
-  warn(is_paused and 'files and selections are hidden from agents' or 'agents see files and selections again')
+  messages.say(is_paused and 'files and selections are hidden from agents' or 'agents see files and selections again')
 end
 
 function on.paused() note_pause(true) end
@@ -251,20 +251,20 @@ end
 
 --- Fetches the program.
 function M.install()
-  program.install(warn, function(text)
+  program.install(function(text)
     if not sidecar.is_running() then
       M.start()
     elseif started[1] == program.path then
       text = text .. '. To use it, stop and start'
     end
-    warn(text)
+    messages.say(text)
   end)
 end
 
 --- Removes the program that M.install() has fetched.
 function M.uninstall()
   if started and started[1] == program.path then M.stop() end
-  program.uninstall(warn)
+  program.uninstall()
 end
 
 --- Sets options, and starts.
@@ -273,7 +273,7 @@ function M.setup(wishes)
   M.faults = {}
   M.options = options.merge(M.options, wishes or {}, function(fault) table.insert(M.faults, fault) end)
   if M.faults[2] then -- one message: a second one would wait for a key
-    vim.tbl_map(log.message, M.faults)
+    vim.tbl_map(function(fault) log.message('warn', fault) end, M.faults)
     warn(('%d options are wrong, see `:IdeMcp log`'):format(#M.faults))
   elseif M.faults[1] then
     warn(M.faults[1])

@@ -32,8 +32,8 @@ local function write(level, text)
 end
 
 --- Writes a message for the person, which is one plain line.
-function M.message(text)
-  if is_on('warn') then write('warn', text) end
+function M.message(level, text)
+  if is_on(level) then write(level, text) end
 end
 
 --- Writes an event of the sidecar.
@@ -50,7 +50,7 @@ end
 
 --- Shows the log.
 function M.open()
-  if not vim.loop.fs_stat(M.path()) then return require('ide-mcp.messages').warn('the log is empty: ' .. M.path()) end
+  if not vim.loop.fs_stat(M.path()) then return require('ide-mcp.messages').say('the log is empty: ' .. M.path()) end
   require('ide-mcp.files').quietly(function() vim.cmd('split ' .. vim.fn.fnameescape(M.path())) end)
   vim.bo.readonly, vim.bo.modifiable, vim.bo.bufhidden, vim.bo.autoread = true, false, 'wipe', true
   vim.cmd('normal! G')

@@ -30,11 +30,32 @@ function M.file_name(label, columns)
   return line
 end
 
---- Shows a message to the person, cut to one line: a longer one would wait for a key.
-function M.warn(message)
-  local columns = math.max(0, vim.v.echospace - 9)
-  require('ide-mcp.log').message(one_line(tostring(message)))
-  vim.notify(fn.printf('ide-mcp: %.' .. columns .. 'S', one_line(tostring(message))), vim.log.levels.WARN)
+-- Returns whether another plugin shows the messages, in windows with room for a long one. The source of Neovim's own
+-- function is unknown since 0.12.
+local function has_room()
+  if type(vim.notify) ~= 'function' then return true end
+  local source = debug.getinfo(vim.notify, 'S').source
+  return source ~= '?' and not source:find('^@vim/')
+end
+
+local function show(message, level)
+  local line, columns = 'ide-mcp: ' .. one_line(tostring(message)), vim.v.echospace
+  require('ide-mcp.log').message(level, line:sub(10))
+  -- In the command line, a longer message would wait for a key.
+  if fn.strdisplaywidth(line) > columns and not has_room() then line = fn.printf('%.' .. columns - 1 .. 'S…', line) end
+  vim.notify(line, vim.log.levels[level:upper()])
+end
+
+--- Tells the person that something is wrong, or was not done.
+function M.warn(message) show(message, 'warn') end
+
+--- Tells the person what was done, or what they asked for.
+function M.say(message) show(message, 'info') end
+
+--- Lets the person choose from a list. Ctrl+C chooses nothing, as Escape does: Neovim's own list ends with an error then.
+function M.choose(items, prompt, format_item, on_choice)
+  local is_done, problem = pcall(vim.ui.select, items, { prompt = prompt, format_item = format_item }, on_choice)
+  if not is_done and not tostring(problem):find('Keyboard interrupt', 1, true) then error(problem, 0) end
 end
 
 return M

@@ -1,6 +1,6 @@
 --- The program `ide-mcp`, which serves the agents: where it is, how it is fetched, and whether it is as new as this
 --- plugin. `:help ide-mcp-program`
-local fn = vim.fn
+local fn, messages = vim.fn, require('ide-mcp.messages')
 local M = {}
 
 local root = fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
@@ -136,7 +136,11 @@ end
 
 -- Returns why nothing can be fetched, or nil.
 local function refusal(mine)
-  if not mine.base then return 'this plugin is not from a release: put ide-mcp in PATH (:help ide-mcp-program)' end
+  if not mine.base then
+    local other = fn.exepath('ide-mcp')
+    if other ~= '' then return 'nothing to install: PATH has ' .. fn.fnamemodify(other, ':~') end
+    return 'this plugin is not from a release: put ide-mcp in PATH (:help ide-mcp-program)'
+  end
   if installing then return 'the program is already being fetched' end
   if not mine.sums[target()] then
     return 'run cargo install ide-mcp-cli: the release has no program for ' .. target()
@@ -146,13 +150,12 @@ local function refusal(mine)
   end
 end
 
---- Fetches the program of this version. `say` takes what the person must know meanwhile, and `on_done` a text once the
---- program is there.
-function M.install(say, on_done)
+--- Fetches the program of this version. `on_done` takes a text for the person once the program is there.
+function M.install(on_done)
   local mine, work = release(), fn.tempname()
   local why = refusal(mine)
-  if why then return say(why) end
-  say('fetching ide-mcp ' .. mine.version)
+  if why then return messages.warn(why) end
+  messages.say('fetching ide-mcp ' .. mine.version)
 
   function installing(is_installed, problem)
     installing = nil
@@ -168,7 +171,7 @@ function M.install(say, on_done)
       -- The folders, if they are empty.
       fn.delete(folder .. '/bin', 'd')
       fn.delete(folder, 'd')
-      return say('not installed: ' .. problem)
+      return messages.warn('not installed: ' .. problem)
     end
     local other = fn.exepath('ide-mcp')
     local more = other ~= '' and (', but %s is in PATH, and goes first'):format(fn.fnamemodify(other, ':~')) or ''
@@ -178,9 +181,10 @@ function M.install(say, on_done)
 end
 
 --- Removes what M.install() has fetched.
-function M.uninstall(say)
-  if fn.isdirectory(folder) == 0 then return say('nothing was installed by :IdeMcp install') end
-  say(fn.delete(folder, 'rf') == 0 and 'removed ' .. folder or folder .. ' cannot be removed')
+function M.uninstall()
+  if fn.isdirectory(folder) == 0 then return messages.warn('nothing was installed by :IdeMcp install') end
+  if fn.delete(folder, 'rf') ~= 0 then return messages.warn(folder .. ' cannot be removed') end
+  messages.say('removed ' .. folder)
 end
 
 return M

@@ -165,7 +165,7 @@ end
 function M.decide(verdict)
   local proposal = shown()
   if not proposal then
-    return warn(open[1] and 'there is no proposal on the screen: `:IdeMcp next` shows one' or 'there is no proposal')
+    return warn(open[1] and ('nothing is %sed: no proposal was on the screen'):format(verdict) or 'there is no proposal')
   end
   local view, event = proposal.view or {}, proposal.event
   if view[verdict] then return turns.serve(view[verdict]) end
@@ -208,7 +208,7 @@ function M.choose()
     local label, client = messages.file_name(event.label, room), messages.safe(event.client, room)
     return ('%s%s, %s%s'):format(event.outside and 'OUTSIDE: ' or '', label, client, proposal.is_shown and ' (shown)' or '')
   end
-  vim.ui.select(vim.list_slice(open), { prompt = 'Proposals', format_item = line }, function(proposal)
+  messages.choose(vim.list_slice(open), 'Proposals', line, function(proposal)
     if proposal and not place_of(proposal) then return warn('the proposal has ended') end
     if proposal then go(proposal) end
   end)

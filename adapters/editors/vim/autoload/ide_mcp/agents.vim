@@ -144,7 +144,7 @@ def Ponder(conn: number)
     if !has_key(attached, conn) | ui.Warn('the agent has left') | return | endif
     if choice == 2 | sidecar.Send({cmd: 'disconnect', conn: conn}) | return | endif
     target = target == conn ? 0 : conn
-    ui.Warn('mentions go to ' .. (target == 0 ? 'the agent that attached last' : attached[conn].name))
+    ui.Say('mentions go to ' .. (target == 0 ? 'the agent that attached last' : attached[conn].name))
     redrawstatus!
   })
 enddef

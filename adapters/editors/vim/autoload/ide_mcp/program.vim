@@ -2,6 +2,8 @@ vim9script
 # The program `ide-mcp`, which serves the agents: where it is, how it is fetched, and whether it is as new as this plugin.
 # `:help ide-mcp-program`
 
+import autoload './ui.vim'
+
 const root = expand('<sfile>:p:h:h:h')
 const extension = has('win32') ? '.exe' : ''
 # XDG ignores relative paths. By one, the program would come from the folder in which Vim was started.
@@ -137,7 +139,11 @@ const Old = (): string => $'{folder}/bin/old-{getpid()}{extension}'
 
 # Returns why nothing can be fetched, or an empty text.
 def Refusal(mine: dict<any>): string
-  if !has_key(mine, 'base') | return 'this plugin is not from a release: put ide-mcp in PATH (:help ide-mcp-program)' | endif
+  const other = exepath('ide-mcp')
+  if !has_key(mine, 'base')
+    return other == '' ? 'this plugin is not from a release: put ide-mcp in PATH (:help ide-mcp-program)'
+      : 'nothing to install: PATH has ' .. fnamemodify(other, ':~')
+  endif
   if is_installing | return 'the program is already being fetched' | endif
   for tool in ['curl', 'tar']
     if !executable(tool) | return $'install {tool} first, or put ide-mcp in PATH' | endif
@@ -146,12 +152,11 @@ def Refusal(mine: dict<any>): string
   return is_there ? '' : 'run cargo install ide-mcp-cli: the release has no program for ' .. Target()
 enddef
 
-# Fetches the program of this version. `Say` takes what the person must know meanwhile, and `Done` a text once the
-# program is there.
-export def Install(Say: func(string), Done: func(string))
+# Fetches the program of this version. `Done` takes a text for the person once the program is there.
+export def Install(Done: func(string))
   const [mine, work] = [Release(), tempname()]
   const refusal = Refusal(mine)
-  if refusal != '' | Say(refusal) | return | endif
+  if refusal != '' | ui.Warn(refusal) | return | endif
   const End = () => {
     is_installing = false
     delete(work, 'rf')
@@ -163,10 +168,10 @@ export def Install(Say: func(string), Done: func(string))
   const Fail = (problem: string) => {
     End()
     for empty in [$'{folder}/bin', folder] | delete(empty, 'd') | endfor
-    Say('not installed: ' .. problem)
+    ui.Warn('not installed: ' .. problem)
   }
   is_installing = true
-  Say('fetching ide-mcp ' .. mine.version)
+  ui.Say('fetching ide-mcp ' .. mine.version)
   try
     Fetch(mine, work, Fail, () => {
       End()
@@ -180,7 +185,7 @@ export def Install(Say: func(string), Done: func(string))
 enddef
 
 # Removes what Install() has fetched.
-export def Uninstall(Say: func(string))
-  if !isdirectory(folder) | Say('nothing was installed by :IdeMcp install') | return | endif
-  Say(delete(folder, 'rf') == 0 ? 'removed ' .. folder : folder .. ' cannot be removed')
+export def Uninstall()
+  if !isdirectory(folder) | ui.Warn('nothing was installed by :IdeMcp install') | return | endif
+  if delete(folder, 'rf') == 0 | ui.Say('removed ' .. folder) | else | ui.Warn(folder .. ' cannot be removed') | endif
 enddef

@@ -4,14 +4,23 @@ vim9script
 import autoload './log.vim'
 import autoload './strings.vim'
 
-# Shows a message in one line, without a prompt that would take the next key. Of both parts, the second is the last to be
-# cut. Where Vim shows "-- INSERT --", "-- VISUAL --" or a command, it shows that over a message at once, but not over
-# this window.
+# Says that something is wrong, or was not done. Of both parts, the second is the last to be cut.
 export def Warn(message: string, last = '')
+  Show('warn', 'WarningMsg', message, last)
+enddef
+
+# Says what was done, or what the person asked for.
+export def Say(message: string, last = '')
+  Show('info', 'None', message, last)
+enddef
+
+# Shows a message in one line, without a prompt that would take the next key. Where Vim shows "-- INSERT --",
+# "-- VISUAL --" or a command, it shows that over a message at once, but not over this window.
+def Show(level: string, highlight: string, message: string, last: string)
   const rest = v:echospace - strdisplaywidth(last)
   const line = strings.Line(strings.Line('ide-mcp: ' .. message, max([rest, 32])) .. last, v:echospace)
-  log.Add('warn', message .. last)
-  echohl WarningMsg
+  log.Add(level, message .. last)
+  execute 'echohl' highlight
   if mode(1) =~ '^\%(n\|no\|nt\|t\)$' | echomsg line | else | :5echowindow line | endif
   echohl None
 enddef
