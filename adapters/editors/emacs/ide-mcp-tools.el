@@ -146,7 +146,9 @@ takes effect when `ide-mcp-mode' is turned on."
         (goto-char (point-min))
         (forward-line (1- line))
         (let ((case-fold-search nil))
-          (unless (re-search-forward (concat "\\_<" (regexp-quote symbol)) (line-end-position) t)
+          ;; As a word, if it is one somewhere: `def' is also in `undefined'.
+          (unless (or (re-search-forward (concat "\\_<" (regexp-quote symbol) "\\_>") (line-end-position) t)
+                      (search-forward symbol (line-end-position) t))
             (error "The line %d does not have the symbol" line))
           (goto-char (match-beginning 0)))
         (let* ((inhibit-interaction t)

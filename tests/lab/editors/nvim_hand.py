@@ -798,6 +798,9 @@ def model_asks_for_symbols_references_and_files(room):
     answer = ask("references", path="a.txt", line=1, symbol="def")
     if "2 references\na.txt:2\nb.txt:2\n1 outside of the folder" not in answer:
         raise Failure(answer)
+    room.type("<Escape>", ":call setline(1, 'defs def')", "<Enter>")
+    if "2 references" not in (answer := ask("references", path="a.txt", line=1, symbol="def")):
+        raise Failure(f"a word: {answer}")
     answer = ask("files", part="many/")
     if "300 of 400 files\nmany/000\nmany/001\n" not in answer:
         raise Failure(answer[:300])

@@ -996,19 +996,20 @@ def model_asks_for_files_and_symbols(room):
         raise Failure(f"{found['shown']} of {found['total']}")
     for number in range(600):
         (room.folder / ("long" * 50 + f"{number}.h")).touch()
-    found = answer_of(room, "files", contains=".h")
+    found = answer_of(room, "files", part=".h")
     if found["total"] != 600 or not 250 < found["shown"] < 340 or len(found["files"]) != found["shown"]:
         raise Failure(f"{found['shown']} of {found['total']} long names")
-    found = answer_of(room, "files", contains="txt")
+    found = answer_of(room, "files", part="txt")
     if sorted(name for name in found["files"] if ".swp" not in name) != ["a.txt", "b.txt", "link.txt"]:
         raise Failure(f"{found}")
     if (found := answer_of(room, "symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
         raise Failure(f"{found}")
     for path in ["../secret.txt", str(room.home / "secret.txt"), "/etc/passwd", "link.txt", "none.txt", "a\nb", ""]:
-        for tool, more in [("symbols", {}), ("references", {"line": 1, "column": 1})]:
+        for tool, more in [("symbols", {}), ("references", {"line": 1, "symbol": "x"})]:
             if "no such file" not in (answer := answer_of(room, tool, path=path, **more)) and "name of a file" not in answer:
                 raise Failure(f"{tool} of {path!r}: {answer}")
-    for arguments in [{"path": 1}, {"path": "a.txt", "line": 0, "column": 1}, {"path": "a.txt", "line": "x", "column": 1}]:
+    for arguments in [{"path": 1}, {"path": "a.txt", "line": 0, "symbol": "x"}, {"path": "a.txt", "line": 1, "symbol": ""},
+                      {"path": "a.txt", "line": 1, "symbol": "absent"}, {"path": "a.txt", "line": "x", "symbol": "x"}]:
         if not isinstance(answer := answer_of(room, "references", **arguments), str):
             raise Failure(f"references of {arguments}: {answer}")
 
@@ -1070,7 +1071,7 @@ def model_asks_a_language_server(room):
     """A stand-in for vim-lsp, with the functions that its help file documents."""
     (room.home / ".vim/autoload").mkdir(parents=True)
     (room.home / ".vim/autoload/lsp.vim").write_text(LSP)
-    room.write("ü 𝒳.txt", "𝒳bc def\n")
+    room.write("ü 𝒳.txt", "𝒳bc undef def\n\n[x\n")
     room.start()
     room.type(":call lsp#get_allowed_servers(1)", "<Enter>")
     room.restart(*room.keys.set_option("tools", ["symbols", "references"]))
@@ -1082,13 +1083,15 @@ def model_asks_a_language_server(room):
         room.type(f":edit {name}", "<Enter>")
         room.shows(f"^{name} ")
         expected = {"references": [{"path": room.path(name), "line": 2}], "shown": 1, "total": 1}
-        if (found := answer_of(room, "references", path=name, line=1, column=2)) != expected:
+        if (found := answer_of(room, "references", path=name, line=1, symbol="def")) != expected:
             raise Failure(f"{name}: {found}")
-    if "E716" not in (answer := answer_of(room, "references", path="ü 𝒳.txt", line=3, column=1)):
+    if "E716" not in (answer := answer_of(room, "references", path="ü 𝒳.txt", line=3, symbol="[x")):
         raise Failure(f"a wrong answer is: {answer}")
-    request = json.loads((room.folder / "requests").read_text().splitlines()[1])
-    if request[1]["position"] != {"line": 0, "character": 2}:  # behind a character of two units
-        raise Failure(f"the request: {request}")
+    requests = [json.loads(line)[1] for line in (room.folder / "requests").read_text().splitlines()[1:]]
+    # Behind a character of two units: the word, and not the end of the one before; at last what is no word.
+    expected = [{"line": 0, "character": 5}, {"line": 0, "character": 11}, {"line": 2, "character": 0}]
+    if [request["position"] for request in requests] != expected:
+        raise Failure(f"the requests: {requests}")
 
 
 # --- Cost

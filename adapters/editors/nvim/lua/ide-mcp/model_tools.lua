@@ -148,10 +148,12 @@ function M.answers.references(arguments)
   end
   local buf, client = server_of(real, 'referencesProvider')
   local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
-  local column = text:find(symbol, 1, true)
-  if not column then error(('line %d has no %s'):format(line, symbol:sub(1, 60)), 0) end
+  -- As a word, if it is one somewhere: `def` is also in `undefined`.
+  local column = fn.match(text, '\\C\\V\\<' .. fn.escape(symbol, '\\') .. '\\>')
+  if column < 0 then column = (text:find(symbol, 1, true) or 0) - 1 end
+  if column < 0 then error(('line %d does not have %s'):format(line, symbol:sub(1, 60)), 0) end
   local found = ask(client, buf, 'textDocument/references', {
-    position = { line = line - 1, character = units(text, column - 1, client.offset_encoding) },
+    position = { line = line - 1, character = units(text, column, client.offset_encoding) },
     context = { includeDeclaration = true },
   })
   local lines, outside = {}, 0

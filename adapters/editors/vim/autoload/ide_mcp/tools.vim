@@ -20,13 +20,15 @@ const declared: dict<dict<any>> = {
     schema: {type: 'object', required: ['path'], properties: {path: path_argument}},
   },
   references: {
-    description: 'Lists the places that refer to what stands at a place of a file, by a language server',
-    schema: {type: 'object', required: ['path', 'line', 'column'], properties: {path: path_argument,
-      line: {type: 'integer', description: 'From 1'}, column: {type: 'integer', description: 'From 1, in characters'}}},
+    description: 'Lists where a symbol is used in the project, by a language server',
+    schema: {type: 'object', required: ['path', 'line', 'symbol'], properties: {path: path_argument,
+      line: {type: 'integer', description: 'The line of the file that has the symbol, from 1'},
+      symbol: {type: 'string', description: 'The symbol as that line has it'}}},
   },
   files: {
     description: 'Lists the files of the project, without those that Git ignores',
-    schema: {type: 'object', properties: {contains: {type: 'string', description: 'A part of the path of each file'}}},
+    schema: {type: 'object', properties: {
+      part: {type: 'string', description: 'A text that the path has; without it all files'}}},
   },
 }
 
@@ -132,12 +134,16 @@ enddef
 
 def References(call: dict<any>): any
   const path = PathOf(call)
-  const [line, column] = [get(call.arguments, 'line'), get(call.arguments, 'column')]
-  if type(line) != v:t_number || type(column) != v:t_number || line < 1 || column < 1
-    throw 'line and column must be numbers from 1'
+  const [line, symbol] = [get(call.arguments, 'line'), get(call.arguments, 'symbol')]
+  if type(line) != v:t_number || type(symbol) != v:t_string || line < 1 || symbol == ''
+    throw 'line must be a number from 1, and symbol a string'
   endif
   const row = get(files.Lines(path), line - 1, '')
-  const position = {line: line - 1, character: strings.Units(row, byteidx(row, column - 1))}
+  # As a word, if it is one somewhere: `def` is also in `undefined`.
+  const word = match(row, '\C\V\<' .. escape(symbol, '\') .. '\>')
+  const at = word < 0 ? stridx(row, symbol) : word
+  if at < 0 | throw $'line {line} does not have {strings.Line(symbol, 60)}' | endif
+  const position = {line: line - 1, character: strings.Units(row, at)}
   return (Done, Fail) => {
     const is_asked = AskServer('textDocument/references', path,
       {position: position, context: {includeDeclaration: true}}, (result) => {
@@ -160,8 +166,8 @@ def PathOfUri(uri: string): string
 enddef
 
 def Files(call: dict<any>): any
-  const part = get(call.arguments, 'contains', '')
-  if type(part) != v:t_string | throw 'contains must be a string' | endif
+  const part = get(call.arguments, 'part', '')
+  if type(part) != v:t_string | throw 'part must be a string' | endif
   const folder = sidecar.Folders()->get(0, '')
   const Answer = (Done: func, paths: list<string>) => {
     const found = part == '' ? paths : copy(paths)->filter((_, path) => stridx(path, part) >= 0)
