@@ -232,7 +232,7 @@ mod tests {
             (&["dance"], "unrecognized subcommand 'dance'"),
             (
                 &["tolls"],
-                "unrecognized subcommand 'tolls' (some similar subcommands exist: 'calls', 'tools')",
+                "unrecognized subcommand 'tolls' (some similar subcommands exist: 'tools', 'calls')",
             ),
             (&["tools", "x"], "unexpected argument 'x' found"),
             (&["watch", "x"], "unexpected argument 'x' found"),

@@ -183,11 +183,21 @@ fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     let parsed = Cli::try_parse_from(words);
     ONLY.set(None);
     // The message about a wrong line also knows the other commands.
-    if parsed.as_ref().is_err_and(|error| error.exit_code() != 0) {
+    let again = if parsed.as_ref().is_err_and(|error| error.exit_code() != 0) {
         Cli::try_parse_from(words)
     } else {
         parsed
+    };
+    again.map_err(with_best_first)
+}
+
+/// Puts the best suggestion first, which clap has last.
+fn with_best_first(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand) {
+        let names = names.iter().rev().cloned().collect();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
     }
+    error
 }
 
 /// Returns the command line for clap.
@@ -238,7 +248,8 @@ fn refuse(words: &[OsString], problem: &str) -> ExitCode {
     // The standard output of the bridge is for the messages of the editor.
     let json =
         words.iter().any(|word| word == "--json") && name.is_none_or(|name| !WITHOUT_RESULTS.contains(&name));
-    let see = name.map_or_else(String::new, |name| format!(" {name}"));
+    let see: String =
+        name.into_iter().chain(named_below(words, name)).map(|name| format!(" {name}")).collect();
     Program(name.unwrap_or("ide-mcp")).end_with(
         json,
         NOT_BEGUN,
@@ -257,6 +268,14 @@ fn named(words: &[OsString]) -> Option<&'static str> {
         }
     }
     None
+}
+
+/// Returns the word behind the name of a command that names a command below it, such as `diff` of `agent`.
+fn named_below<'a>(words: &'a [OsString], name: Option<&str>) -> Option<&'a str> {
+    let all = command();
+    let above = all.find_subcommand(name?)?;
+    let behind = words.iter().filter_map(|word| word.to_str()).skip_while(|word| Some(*word) != name).skip(1);
+    behind.into_iter().find(|word| above.find_subcommand(word).is_some())
 }
 
 /// Returns the value of `--color` in words that are wrong or ask for help.
@@ -309,7 +328,8 @@ pub(crate) fn parsed<O: Args>(words: &[&str]) -> Result<O, String> {
     let command = clap::Command::new("some").args_override_self(true).disable_help_subcommand(true);
     let command = O::augment_args(command);
     let matches = command.try_get_matches_from(["some"].iter().chain(words));
-    matches.and_then(|matches| O::from_arg_matches(&matches)).map_err(|error| message(&error))
+    let parsed = matches.and_then(|matches| O::from_arg_matches(&matches));
+    parsed.map_err(|error| message(&with_best_first(error)))
 }
 
 #[cfg(all(test, feature = "default"))]

@@ -111,7 +111,12 @@ fn wrong_name_of_command_names_the_remedy() {
         (
             "a misspelled command",
             &["edtor"],
-            "unrecognized subcommand 'edtor' (some similar subcommands exist: 'doctor', 'editor')",
+            "unrecognized subcommand 'edtor' (some similar subcommands exist: 'editor', 'doctor')",
+        ),
+        (
+            "a letter too many",
+            &["demoo"],
+            "unrecognized subcommand 'demoo' (some similar subcommands exist: 'demo', 'doctor')",
         ),
         ("help for it", &["help", "edtor"], "a similar value exists: 'editor'"),
         ("a misspelled page", &["help", "headles"], "a similar value exists: 'headless'"),

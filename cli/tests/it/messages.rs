@@ -12,7 +12,12 @@ fn wrong_command_line_is_status_2() {
     place.write("file", "");
     place.write("lock", "{}");
     place.write("token", r#"{"authToken":"t"}"#);
-    let see = |program| format!("; see `ide-mcp {program} --help`\n");
+    // A command below another one has a help of its own, with its arguments.
+    let below = |arguments: &[&str]| {
+        let name = arguments.iter().find(|word| ["tools", "call", "diff"].contains(word));
+        name.map_or_else(String::new, |name| format!(" {name}"))
+    };
+    let see = |program, arguments| format!("; see `ide-mcp {program}{} --help`\n", below(arguments));
     let cases: &[(&str, &[&str], &str)] = &[
         (
             "editor",
@@ -76,7 +81,7 @@ fn wrong_command_line_is_status_2() {
         let (status, output) = place.start(program, arguments).end();
         assert_eq!(status, Some(2), "{program} {arguments:?}: {output}");
         assert!(
-            output.contains(expected) && output.ends_with(&see(*program)),
+            output.contains(expected) && output.ends_with(&see(*program, arguments)),
             "{program} {arguments:?}: {output}"
         );
         assert_eq!(output.lines().count(), 1, "{program} {arguments:?}: {output}");
@@ -146,7 +151,7 @@ fn the_program_names_its_commands() {
         (
             "a misspelled command",
             &["edtor"],
-            "unrecognized subcommand 'edtor' (some similar subcommands exist: 'doctor', 'editor'); ",
+            "unrecognized subcommand 'edtor' (some similar subcommands exist: 'editor', 'doctor'); ",
         ),
         ("another option", &["--verbose"], "unexpected argument '--verbose' found"),
         ("help with an option", &["help", "-v"], "unexpected argument '-v' found"),
