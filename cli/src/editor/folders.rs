@@ -41,7 +41,12 @@ impl Folders {
     pub(crate) fn open(folders: &[PathBuf]) -> Result<Self, String> {
         let mut opened = Self { given: Vec::new(), real: Vec::new(), ignored: None };
         for folder in folders {
-            let fails = |error: io::Error| format!("{}: {error}", folder.display());
+            let fails = |error: io::Error| match folder.to_str() {
+                Some(".") => {
+                    format!("the working directory cannot be used ({error}): change to one that exists")
+                }
+                _ => format!("{}: {error}", folder.display()),
+            };
             let real = local::resolved(folder).map_err(fails)?;
             if !real.is_dir() {
                 return Err(format!("{} is not a folder", folder.display()));

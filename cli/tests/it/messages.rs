@@ -240,6 +240,26 @@ fn agent_without_editor_is_status_2() {
     agent.fails(2, &["\"41111x\", which is not a port: unset it"]);
 }
 
+/// Linux alone lets a process stay in a directory that is gone, or one that another program has removed.
+#[cfg(target_os = "linux")]
+#[test]
+fn removed_working_directory_has_a_remedy() {
+    let place = Place::new("gone");
+    for arguments in [&["doctor"][..], &["agent", "tools"], &["mcp-config"], &["editor", "--headless"]] {
+        let mut shell = std::process::Command::new("sh");
+        place.house(&mut shell);
+        shell.args(["-c", "mkdir gone; cd gone; rmdir ../gone; exec \"$0\" \"$@\"", crate::executable()]);
+        let (status, output) = Process::spawn("sh", shell.args(arguments)).end();
+        assert_eq!(status, Some(2), "{arguments:?}: {output}");
+        assert!(
+            output.contains(
+                "cannot be used (No such file or directory (os error 2)): change to one that exists"
+            ),
+            "{arguments:?}: {output}"
+        );
+    }
+}
+
 #[test]
 fn wrong_token_error_names_lock_file() {
     let place = Place::new("token");
