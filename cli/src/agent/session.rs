@@ -225,7 +225,13 @@ impl Session {
 
     /// Waits for the result of a request.
     pub(crate) fn result_of(&mut self, id: RequestId, what: &str) -> Result<Json, Failure> {
-        match self.outcome_of(id, what)? {
+        let outcome = self.outcome_of(id, what)?;
+        self.result(outcome)
+    }
+
+    /// Returns the result, or the reason why there is none, for which it waits for the end of a closed connection.
+    pub(crate) fn result(&mut self, outcome: Outcome) -> Result<Json, Failure> {
+        match outcome {
             Outcome::Closed => Err(format!("there is no answer: {}", self.end())),
             outcome => self.answer(outcome),
         }

@@ -178,6 +178,15 @@ fn every_result_of_a_call_is_printed() {
 }
 
 #[test]
+fn unknown_tool_has_a_remedy() {
+    let place = Place::new("no-tool");
+    let _editor = place.editor(&[]);
+    place
+        .agent(&["call", "foo"])
+        .fails(1, &["tool foo not found (-32602); `ide-mcp agent tools` lists the tools"]);
+}
+
+#[test]
 fn script_calls_notifies_and_expects() {
     let place = Place::new("script");
     let path = place.write("bad.json", "{\n  \"a\": x\n}\n");
