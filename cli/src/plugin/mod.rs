@@ -36,9 +36,10 @@ fn run(options: &Options) -> Result<String, String> {
             .ok_or("the environment names no home directory: choose a directory with --dir")?,
     };
     let event = if options.remove { "removed" } else { "installed" };
-    check(&dir)?;
+    check(&dir).map_err(|reason| format!("{reason}: {}", other_place(options)))?;
     if options.remove {
         remove(&dir)?;
+        remove_package(&dir);
     } else {
         install(&dir, editor.files)?;
     }
@@ -50,9 +51,21 @@ fn run(options: &Options) -> Result<String, String> {
     Ok(format!("{event}: {dir}{next}"))
 }
 
+/// Returns what the user does about a directory with something else in it. A directory that they chose may be a
+/// project.
+const fn other_place(options: &Options) -> &'static str {
+    match options {
+        Options { remove: true, .. } => "choose the directory of the plugin with --dir",
+        Options { dir: Some(_), .. } => "choose a new or empty folder with --dir",
+        Options { dir: None, .. } => MOVE,
+    }
+}
+
+const MOVE: &str = "choose another --dir, or move it away";
+
 /// Checks that the directory is free, or has an earlier version of the plugin.
 fn check(dir: &Path) -> Result<(), String> {
-    let refused = |reason| Err(format!("{} {reason}: choose another --dir, or move it away", dir.display()));
+    let refused = |reason| Err(format!("{} {reason}", dir.display()));
     let Ok(metadata) = dir.symlink_metadata() else { return Ok(()) };
     if metadata.is_symlink() {
         return refused("is a link, such as that to a checkout");
@@ -70,7 +83,7 @@ fn install(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     };
     let (new, old) = (beside(".new"), beside(".old"));
     for leftover in [&new, &old] {
-        check(leftover)?;
+        check(leftover).map_err(|reason| format!("{reason}: {MOVE}"))?;
         remove(leftover)?;
     }
     fill(&new, files)
@@ -97,7 +110,11 @@ fn fill(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     for (path, text) in [(MARK, version)].into_iter().chain(files.iter().copied()).chain(index) {
         let path = dir.join(path);
         let parent = path.parent().unwrap_or(dir);
-        make(dir, parent).map_err(|error| format!("{}: {error}", parent.display()))?;
+        make(dir, parent).map_err(|error| {
+            // The user does not know the folder itself, which has its final name later.
+            let known = if parent == dir { dir.parent().unwrap_or(dir) } else { parent };
+            format!("no folder can be made in {}: {error}", known.display())
+        })?;
         write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
@@ -148,9 +165,21 @@ fn help_tags(files: &[(&str, &str)]) -> String {
     tags.concat()
 }
 
+/// Removes the folders of the package around a plugin, if nothing else is in them.
+fn remove_package(plugin: &Path) {
+    if plugin.ends_with("pack/ide-mcp/start/ide-mcp") {
+        let mut folders = plugin.ancestors().skip(1).take(2);
+        // A folder that is not empty stays, and those above it.
+        while folders.next().is_some_and(|folder| fs::remove_dir(folder).is_ok()) {}
+    }
+}
+
 fn remove(dir: &Path) -> Result<(), String> {
     match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!("{}: {error}", dir.display())),
-        _ => Ok(()),
+        // Nothing is there, or below a file.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(())
+        }
+        removed => removed.map_err(|error| format!("{}: {error}", dir.display())),
     }
 }

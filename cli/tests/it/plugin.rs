@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn dir(place: &Place) -> PathBuf {
@@ -40,6 +40,27 @@ fn plugin_is_installed_replaced_and_removed() {
         let event: Value = serde_json::from_str(&output).unwrap();
         assert_eq!((event, status), (json!({"event": "removed", "path": dir(&place)}), Some(0)));
         assert!(!dir(&place).exists());
+    }
+    // The folders that an installation makes go with it, up to one with something else in it.
+    let package = dir(&place).ancestors().nth(2).unwrap().to_owned();
+    assert!(!package.exists() && package.parent().unwrap().exists());
+    run(&place, &["nvim"]);
+    fs::create_dir(package.join("opt")).unwrap();
+    run(&place, &["nvim", "--remove"]);
+    let left: Vec<_> = fs::read_dir(package).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["opt"]);
+}
+
+#[test]
+fn folder_that_cannot_be_made_is_named() {
+    let place = Place::new("plugin-nowhere");
+    let file = place.write("file", "");
+    // Nobody makes a folder there.
+    for above in [file.as_str(), "/dev/null", "/proc"].into_iter().filter(|above| Path::new(above).exists()) {
+        let (_, status, complaints) = run(&place, &["nvim", "--dir", &format!("{above}/x")]);
+        let expected = format!("plugin: no folder can be made in {above}: ");
+        assert!(status == Some(1) && complaints.starts_with(&expected), "{complaints}");
+        assert!(!complaints.contains(".new"), "{complaints}");
     }
 }
 
@@ -129,14 +150,25 @@ fn directory_of_others_is_kept() {
         (&file, "was not made by this command"),
     ];
     for (path, reason) in rows {
-        for more in [&[][..], &["--remove"]] {
+        for (more, remedy) in [
+            (&[][..], ": choose a new or empty folder with --dir\n"),
+            (&["--remove"], ": choose the directory of the plugin with --dir\n"),
+        ] {
             let arguments = [&["nvim", "--dir", path.to_str().unwrap()], more].concat();
             let (_, status, complaints) = run(&place, &arguments);
             assert!(complaints.contains(reason), "{}: {complaints}", path.display());
+            assert!(complaints.ends_with(remedy), "{}: {complaints}", path.display());
             assert_eq!(status, Some(1));
         }
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    fs::create_dir_all(dir(&place)).unwrap();
+    fs::write(dir(&place).join("init.lua"), "mine").unwrap();
+    let (_, status, complaints) = run(&place, &["nvim"]);
+    assert!(
+        status == Some(1) && complaints.ends_with(": choose another --dir, or move it away\n"),
+        "{complaints}"
+    );
 }
 
 #[test]
