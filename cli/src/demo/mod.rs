@@ -14,9 +14,11 @@ mod tour;
 
 use crate::editor::screen::Editor;
 use crate::editor::{Face, Options as EditorOptions};
-use crate::support::{NOT_BEGUN, Program};
+use crate::support::{NOT_BEGUN, Program, on_path};
 use project::Project;
+use std::env;
 use std::error::Error;
+use std::ffi::OsStr;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -39,8 +41,12 @@ removed; 2 if there is no terminal, or the command line is wrong
 const FAREWELL: &str = "
 
 a accepts a proposed change, e edits it first, r rejects it, Esc is for later.
-With files of yours: `ide-mcp editor`, and `claude --ide` in another terminal.
+In your editor: `ide-mcp plugin nvim` (or vim, emacs). Here: `ide-mcp editor`.
+Then `claude --ide`; without an account, `ide-mcp agent diff FILE NEWFILE`.
 If the agent does not attach: `ide-mcp doctor`";
+
+/// Follows it if the shell would not find the program: the demo is often started by cargo.
+const INSTALL: &str = "\nTo install ide-mcp: `cargo install --locked --path cli` in its checkout";
 
 /// How long the end waits for the agent, which may be writing a file.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -56,6 +62,13 @@ pub(crate) fn main(_: &Options) -> ExitCode {
         Ok(demo) => PROGRAM.done(demo.run()),
         Err(problem) => PROGRAM.end(NOT_BEGUN, &problem.to_string()),
     }
+}
+
+/// Returns the last words for a shell with this PATH.
+fn farewell(path: &OsStr) -> String {
+    let names: &[&str] = if cfg!(windows) { &["ide-mcp.exe"] } else { &["ide-mcp"] };
+    let is_installed = on_path(path, names).is_some();
+    [FAREWELL, if is_installed { "" } else { INSTALL }].concat()
 }
 
 /// An editor and an agent. The fields are dropped in this order, so that a panic removes the folder last.
@@ -78,7 +91,7 @@ impl Demo {
             );
         }
         let (mut editor, poll) = Editor::start(options.settings()?)?;
-        let (writer, lock) = editor.add_panel(FAREWELL)?;
+        let (writer, lock) = editor.add_panel(farewell(&env::var_os("PATH").unwrap_or_default()))?;
         let (ended, agent) = channel();
         let folder = project.folder();
         thread::Builder::new()

@@ -198,8 +198,8 @@ impl Tour {
         self.add_text("That is all. You decide before anything is written.");
         self.lines.push(BLANK);
         self.add_text(
-            "With files of yours: run `ide-mcp editor`, and `claude --ide` in another terminal. If it does not attach: \
-             `ide-mcp doctor`",
+            "In your editor: `ide-mcp plugin nvim` (or vim, emacs). Here: `ide-mcp editor`. Then `claude --ide`; without an \
+             account, `ide-mcp agent diff FILE NEWFILE`. If it does not attach: `ide-mcp doctor`",
         );
         self.add_hint("a accept  e edit  r reject  Esc later");
         self.add_text("Ctrl+Q ends the demo.");

@@ -30,6 +30,8 @@ pub(crate) mod local;
 mod loopback;
 #[cfg(any(feature = "agent", feature = "replay", feature = "tap"))]
 pub(crate) mod message;
+#[cfg(any(feature = "demo", feature = "doctor"))]
+mod on_path;
 #[cfg(feature = "clap")]
 mod options;
 mod output;
@@ -62,6 +64,8 @@ pub(crate) use complaints::{complain, settle};
 pub(crate) use lines::{BadLine, Line, Lines};
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 pub(crate) use loopback::{connect_checked, not_connected, report_unknown};
+#[cfg(any(feature = "demo", feature = "doctor"))]
+pub(crate) use on_path::on_path;
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 pub(crate) use options::trust;
 #[cfg(feature = "clap")]

@@ -145,8 +145,10 @@ fn tour(size: (u16, u16), look: &[(&str, &str)]) {
     assert!(keys.contains("a accept e edit r reject Esc later"), "{name}: {screen}");
     assert!(screen.lines().all(|line| line.chars().count() <= size.0.into()), "{name}: {screen}");
     tmux.keys(&["C-q"]);
-    let screen = tmux.wait("editor: ended by Ctrl+Q");
-    assert!(screen.contains("`ide-mcp editor`"), "{name}: {screen}");
+    // The first of the last words can be above a small screen.
+    tmux.wait("`ide-mcp editor`");
+    // The program of the tests is not in PATH.
+    tmux.wait("To install ide-mcp");
     stage.assert_gone(&name, 0);
 }
 
@@ -167,7 +169,7 @@ fn demo_ends_in_every_step() {
     let quit = |stage: &Stage, name: &str, asks: bool| {
         stage.tmux.keys(&["C-q"]);
         if asks {
-            stage.tmux.wait("^Q again ends the editor");
+            stage.tmux.wait("^Q again ends the demo");
             stage.tmux.keys(&["C-q"]);
         }
         stage.tmux.wait("editor: ended by Ctrl+Q");

@@ -150,11 +150,12 @@ impl Editor {
     /// # Errors
     /// The editor has no lock file.
     #[cfg(feature = "demo")]
-    pub(crate) fn add_panel(&mut self, farewell: &'static str) -> Result<(PanelWriter, PathBuf), String> {
+    pub(crate) fn add_panel(&mut self, farewell: String) -> Result<(PanelWriter, PathBuf), String> {
         let lock = self.server.lock_file().path().ok_or("the editor has no lock file")?.to_owned();
         let waker = self.waker.clone();
         let (beside, writer) = panel::panel(farewell, move || drop(waker.wake()));
         self.app.beside = Some(beside);
+        self.app.model.own_name = "the demo";
         Ok((writer, lock))
     }
 
@@ -201,7 +202,7 @@ impl Editor {
             farewell.push_str(&format!("\neditor: {problem}"));
         }
         if let Some(beside) = &self.app.beside {
-            farewell.push_str(beside.farewell);
+            farewell.push_str(&beside.farewell);
         }
         self.terminal.close(&display_safe_lines(&farewell));
         Ok(())

@@ -53,7 +53,7 @@ pub(crate) fn divide((width, height): (u16, u16)) -> ((u16, u16), Option<Rect>) 
 pub(crate) struct Beside {
     pub(crate) panel: Panel,
     /// Stands behind the last line of the editor.
-    pub(crate) farewell: &'static str,
+    pub(crate) farewell: String,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -71,7 +71,7 @@ struct Shared {
 }
 
 /// Creates both sides. `wake` wakes the editor.
-pub(crate) fn panel(farewell: &'static str, wake: impl Fn() + Send + 'static) -> (Beside, PanelWriter) {
+pub(crate) fn panel(farewell: String, wake: impl Fn() + Send + 'static) -> (Beside, PanelWriter) {
     let shared = Arc::<Mutex<Shared>>::default();
     let beside = Beside { panel: Panel::default(), farewell, shared: shared.clone() };
     (beside, PanelWriter { shared, wake: Box::new(wake) })
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn latest_text_and_one_skip_arrive() {
-        let (mut beside, writer) = panel("", || {});
+        let (mut beside, writer) = panel(String::new(), || {});
         assert!(!beside.look() && !writer.is_skipped());
         for title in ["one", "two"] {
             writer.show(Panel { title: title.into(), ..Panel::default() });

@@ -13,7 +13,8 @@ impl App {
         self.quitting = match self.quitting {
             Quitting::No if !saving.is_empty() => {
                 let key = self.model.keys.key(Action::Quit, true);
-                let message = format!("{key} again ends the editor at once; being saved: {saving}");
+                let name = self.model.own_name;
+                let message = format!("{key} again ends {name} at once; being saved: {saving}");
                 self.model.hold(message);
                 Quitting::WhenSaved
             }

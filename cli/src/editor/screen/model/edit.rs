@@ -121,7 +121,7 @@ impl Model {
             }
             Action::Copy | Action::Cut => {
                 let key = self.keys.key(Action::Quit, true);
-                self.notify(Tone::Plain, format!("nothing is selected; {key} ends the editor"));
+                self.notify(Tone::Plain, format!("nothing is selected; {key} ends {}", self.own_name));
             }
             _ => {}
         }

@@ -114,7 +114,7 @@ impl Model {
             if unsaved.is_empty() { String::new() } else { format!("; not saved: {}", unsaved.join(", ")) };
         self.confirm = Some(Confirm::Quit);
         let key = self.keys.key(Action::Quit, true);
-        self.notify(Tone::Bad, format!("{key} again ends the editor{rejects}{lost}"));
+        self.notify(Tone::Bad, format!("{key} again ends {}{rejects}{lost}", self.own_name));
         None
     }
 

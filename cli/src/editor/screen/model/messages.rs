@@ -50,7 +50,7 @@ impl Model {
     pub(crate) fn hint(&mut self) {
         if self.prompt.is_none() && self.message.as_ref().is_none_or(|shown| shown.until.is_some()) {
             let [quit, help] = [Action::Quit, Action::Help].map(|action| self.keys.key(action, false));
-            self.notify(Tone::Plain, format!("{quit} ends the editor, {help} lists keys"));
+            self.notify(Tone::Plain, format!("{quit} ends {}, {help} lists keys", self.own_name));
         }
     }
 

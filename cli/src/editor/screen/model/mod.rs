@@ -103,6 +103,8 @@ pub(crate) struct Model {
     live: Time,
     /// The message about the end, if the editor ends.
     pub(crate) stopping: Option<String>,
+    /// The name of this program in messages about its end.
+    pub(crate) own_name: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +182,7 @@ impl Model {
             typed: None,
             live: Time::ZERO,
             stopping: None,
+            own_name: "the editor",
         }
     }
 

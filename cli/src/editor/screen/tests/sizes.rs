@@ -116,7 +116,7 @@ fn screens_need_no_colors() {
 fn panel_is_next_to_the_editor_at_every_size() {
     let mut desk = Desk::new(&[("a.txt", "one\ntwo\n")]);
     desk.open("a.txt");
-    let (beside, writer) = panel::panel("", || {});
+    let (beside, writer) = panel::panel(String::new(), || {});
     desk.app.beside = Some(beside);
     let paragraphs =
         vec![(Ink::Text, "said \u{6f22}".repeat(30)), (Ink::Text, String::new()), (Ink::Key, "do it".into())];
