@@ -58,6 +58,7 @@ impl Diagnosis {
     }
 
     pub(crate) fn report(&self) -> Report<'_> {
-        Report { findings: &self.findings, verdict: &self.verdict, cwd: &self.cwd, shell: self.facts.shell }
+        let Facts { shell, has_agent, .. } = self.facts;
+        Report { findings: &self.findings, verdict: &self.verdict, cwd: &self.cwd, shell, has_agent }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Facts {
     pub(crate) system: System<'static>,
     /// The shell that the commands are for.
     pub(crate) shell: Shell,
+    /// True if a known agent is in PATH.
+    pub(crate) has_agent: bool,
     /// The directories that can hold lock files, or the reason why none can be named.
     pub(crate) directories: Result<Vec<Directory>, String>,
     pub(crate) locks: Vec<Lock>,

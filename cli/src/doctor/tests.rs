@@ -144,6 +144,7 @@ fn refused() -> Facts {
         here,
         system: System::Linux,
         shell: Shell::Posix,
+        has_agent: true,
         directories: Ok(directories.collect()),
         locks: vec![lock],
         removed: Vec::new(),

@@ -38,7 +38,17 @@ pub(crate) fn gather(
         probes::take_over(before, &mut locks);
         probes::ask(variables.client().host(), trust, &mut locks, progress);
     }
-    Facts { variables, here, system: system(), shell: Shell::here(), directories, locks, removed, now: None }
+    Facts {
+        variables,
+        here,
+        system: system(),
+        shell: Shell::here(),
+        has_agent: surroundings::has_agent(),
+        directories,
+        locks,
+        removed,
+        now: None,
+    }
 }
 
 fn variables() -> Variables {

@@ -1,10 +1,9 @@
 //! The programs and the system around the doctor, for a report.
 
-use crate::support::Progress;
+use crate::support::{Progress, on_path};
 use ide_mcp::ide::discovery::locate::HOME_VARIABLE;
 use ide_mcp::ide::kit::display_safe;
 use std::env;
-use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,7 +28,7 @@ pub(crate) struct Surroundings {
 /// Collects them. This runs `claude --version`, which only prints a line, but can take long to start.
 pub(crate) fn surroundings(progress: &mut Progress) -> Surroundings {
     let path = env::var_os("PATH").unwrap_or_default();
-    let client = client(&path, NAMES).map_or_else(
+    let client = on_path(&path, CLAUDE).map_or_else(
         || "not found on PATH".into(),
         |program| {
             progress.show(&format!("asking claude for its version, for at most {} s …", PATIENCE.as_secs()));
@@ -54,14 +53,18 @@ fn kernel() -> String {
 }
 
 /// The file names of the client: the native program, and the one that npm installs for the command prompt.
-const NAMES: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else { &["claude"] };
+const CLAUDE: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else { &["claude"] };
 
-/// Returns the first file of a search path with one of these names. A relative directory is skipped: the doctor runs
-/// in a project, whose programs it does not trust.
-fn client(path: &OsStr, names: &[&str]) -> Option<PathBuf> {
-    let dirs = env::split_paths(path).filter(|dir| dir.is_absolute());
-    let mut programs = dirs.flat_map(|dir| names.iter().map(move |name| dir.join(name)));
-    programs.find(|program| program.is_file())
+/// The same of all agents that are known to attach to editors.
+const AGENTS: &[&str] = if cfg!(windows) {
+    &["claude.exe", "claude.cmd", "opencode.exe", "opencode.cmd", "kilo.exe", "kilo.cmd"]
+} else {
+    &["claude", "opencode", "kilo"]
+};
+
+/// Returns true if a known agent is in PATH.
+pub(super) fn has_agent() -> bool {
+    env::var_os("PATH").is_some_and(|path| on_path(&path, AGENTS).is_some())
 }
 
 /// Returns the first line that a program prints for `--version`. The program is killed if it has not
@@ -135,30 +138,6 @@ mod tests {
             let clock = ide_mcp::Clock::new();
             assert_eq!(version(&program, Duration::from_secs(1)), expected, "{name}");
             assert!(clock.now().since_start() < Duration::from_secs(20), "{name}");
-        }
-    }
-
-    #[test]
-    fn client_is_found_in_absolute_directories() {
-        let temp = crate::support::temp::private_temp_dir();
-        let [a, b, c] = ["a", "b", "c"].map(|name| temp.path().join(name));
-        [&a, &b, &c].into_iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
-        std::fs::create_dir(a.join("claude")).unwrap();
-        ["claude", "claude.cmd"].into_iter().for_each(|name| std::fs::write(b.join(name), "").unwrap());
-        ["claude.exe", "claude.cmd"].into_iter().for_each(|name| std::fs::write(c.join(name), "").unwrap());
-        let (unix, windows): (&[&str], &[&str]) = (&["claude"], &["claude.exe", "claude.cmd"]);
-        // The tests run in the folder of the package.
-        let (here, nothing) = (Path::new("."), Path::new(""));
-        let cases: [(&str, &[&Path], &[&str], Option<PathBuf>); 6] = [
-            ("a directory is not a program", &[&a], unix, None),
-            ("the second directory", &[&a, &b], unix, Some(b.join("claude"))),
-            ("a relative directory", &[here, nothing], &["Cargo.toml"], None),
-            ("Windows has other names", &[&a, &c], unix, None),
-            ("the program of npm", &[&b, &c], windows, Some(b.join("claude.cmd"))),
-            ("the native program comes first", &[&c], windows, Some(c.join("claude.exe"))),
-        ];
-        for (name, dirs, names, expected) in cases {
-            assert_eq!(client(&env::join_paths(dirs).unwrap(), names), expected, "{name}");
         }
     }
 }

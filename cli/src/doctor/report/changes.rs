@@ -98,7 +98,8 @@ mod tests {
         let added = [finding(&kinds::NO_LOCK_FILES, "b"), finding(&kinds::LOCK_SOUND, "c")];
         let changes = [(Change::Removed, &removed), (Change::Added, &added[0]), (Change::Added, &added[1])];
         let verdict = Verdict::FindsNothing;
-        let report = Report { findings: &added, verdict: &verdict, cwd: "/w", shell: Shell::Posix };
+        let report =
+            Report { findings: &added, verdict: &verdict, cwd: "/w", shell: Shell::Posix, has_agent: true };
         // 2001-09-09T01:46:40Z
         let time = 1_000_000_000_000;
         let expected = [

@@ -24,6 +24,8 @@ pub(crate) struct Report<'a> {
     pub(crate) cwd: &'a str,
     /// The shell that the commands are for.
     pub(crate) shell: Shell,
+    /// True if a known agent is in PATH.
+    pub(crate) has_agent: bool,
 }
 
 impl Report<'_> {

@@ -12,6 +12,9 @@ const WIDEST: usize = 100;
 const INDENT: &str = "    ";
 /// How the agent of the headline is started.
 const START: &str = "Start it with `claude --ide`, or type /ide in a running one.";
+/// The same for a user who has none here. A program, and a script in a container, need no agent beside them.
+const START_ELSEWHERE: &str = "But none is in PATH here: no claude, opencode or kilo. Where one is installed, start it with \
+                               `claude --ide`, or type /ide in a running one.";
 
 /// The maximum number of findings of one kind: what a screen of 24 rows shows. `--json` has all of them.
 const MOST_OF_A_KIND: usize = 20;
@@ -20,7 +23,8 @@ const MOST_OF_A_KIND: usize = 20;
 pub(crate) fn text(report: &Report<'_>, verbose: bool, paint: Paint) -> String {
     let mut lines = title(&display_safe(&headline(report)), paint);
     if matches!(report.verdict, Verdict::Attaches { .. } | Verdict::NotProbed { .. }) {
-        lines.extend(wrapped_words(START, INDENT, INDENT, paint.width()));
+        let start = if report.has_agent || paint.columns.is_none() { START } else { START_ELSEWHERE };
+        lines.extend(wrapped_words(start, INDENT, INDENT, paint.width()));
     }
     let key = |finding: &Finding| (finding.advice.clone(), finding.command.clone());
     for (shown, more) in by_kind(report.findings).filter(|(shown, _)| !is_ok(shown)) {
@@ -215,7 +219,13 @@ mod tests {
             finding(&kinds::LOCK_SOUND, "c", ""),
         ];
         let verdict = Verdict::Fails { port: 1, name: "E".into() };
-        let report = Report { findings: &findings, verdict: &verdict, cwd: "/w", shell: Shell::Posix };
+        let report = Report {
+            findings: &findings,
+            verdict: &verdict,
+            cwd: "/w",
+            shell: Shell::Posix,
+            has_agent: true,
+        };
         let expected = "\
 An agent started in /w finds \"E\" on port 1, but may not get in: 1 problem.
 
@@ -244,8 +254,13 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         let left = |message| finding(&kinds::LOCK_LEFT_OVER, message, "Remove all such files.");
         let other = finding(&kinds::LOCK_LEFT_OVER, "c", "Remove the file.");
         let findings = [left("a"), left("b"), other];
-        let report =
-            Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w", shell: Shell::Posix };
+        let report = Report {
+            findings: &findings,
+            verdict: &Verdict::FindsNothing,
+            cwd: "/w",
+            shell: Shell::Posix,
+            has_agent: true,
+        };
         let text = text(&report, false, PLAIN);
         let expected = "warning: a [lock-left-over]\nwarning: b [lock-left-over]\n    The editor";
         assert!(text.contains(expected), "{text}");
@@ -262,9 +277,34 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         for (shell, line) in
             [(Shell::Posix, "$ fix it"), (Shell::PowerShell, "PS> fix it"), (Shell::Cmd, "> fix it")]
         {
-            let report = Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w", shell };
+            let report = Report {
+                findings: &findings,
+                verdict: &Verdict::FindsNothing,
+                cwd: "/w",
+                shell,
+                has_agent: true,
+            };
             let text = text(&report, false, PLAIN);
             assert!(text.ends_with(&format!("\n      {line}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn agent_that_is_missing_is_named_at_a_terminal() {
+        let verdict = Verdict::Attaches { port: 1, name: "E".into() };
+        let (here, elsewhere) =
+            ("\n    Start it with `claude --ide`", "\n    But none is in PATH here: no claude,");
+        let rows = [
+            ("an agent", true, Some(80), here),
+            ("none", false, Some(80), elsewhere),
+            ("none, for a program", false, None, here),
+        ];
+        for (name, has_agent, columns, expected) in rows {
+            let report =
+                Report { findings: &[], verdict: &verdict, cwd: "/w", shell: Shell::Posix, has_agent };
+            let text = text(&report, false, Paint { columns, ..PLAIN });
+            assert!(text.contains(expected), "{name}: {text}");
+            assert_eq!(report.exit_status(), 0, "{name}");
         }
     }
 
@@ -300,6 +340,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
                     verdict: &Verdict::FindsNothing,
                     cwd: "/w",
                     shell: Shell::Posix,
+                    has_agent: true,
                 };
                 let text = text(&report, verbose, PLAIN);
                 assert_eq!(text.matches(": says [").count(), shown, "{name}: {}", kind.id);
@@ -335,8 +376,13 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         let message = "\"E\" on port 1 refuses the token of its own lock file: 401 Unauthorized";
         let findings = [finding(&kinds::TOKEN_REFUSED, message, kinds::TOKEN_REFUSED.advice)];
         let verdict = Verdict::MustChoose(3);
-        let report =
-            Report { findings: &findings, verdict: &verdict, cwd: "/home/me/project", shell: Shell::Posix };
+        let report = Report {
+            findings: &findings,
+            verdict: &verdict,
+            cwd: "/home/me/project",
+            shell: Shell::Posix,
+            has_agent: true,
+        };
         for width in [80, 60] {
             let text = text(&report, true, Paint { columns: Some(width), ..PLAIN });
             let is_command = |line: &str| line.trim_start().starts_with('$');

@@ -60,6 +60,7 @@ fn sound() -> Facts {
         here: here("/w", "/w"),
         system: System::Linux,
         shell: Shell::Posix,
+        has_agent: true,
         directories: Ok(vec![
             directory("/h/.claude/ide", Source::Home, true),
             directory("/h/.config/claude/ide", Source::Xdg, false),
