@@ -96,6 +96,17 @@ pub(crate) struct Directory {
     /// True if a directory above it lets no other user through: then its mode, and those of what lies below,
     /// mean nothing.
     pub(crate) is_closed_above: bool,
+    /// The obstacle for an editor that wants to publish itself here.
+    pub(crate) unwritable: Option<Unwritable>,
+}
+
+/// A directory in which the user cannot create files: that of the lock files, or the one in which it would have to be
+/// created.
+#[derive(Debug)]
+pub(crate) struct Unwritable {
+    pub(crate) path: String,
+    /// The owner, if it is another user.
+    pub(crate) other_owner: Option<u32>,
 }
 
 impl Directory {
@@ -127,6 +138,8 @@ pub(crate) enum State {
         /// The topmost directory that denies access.
         path: String,
         reason: String,
+        /// The owner of that directory, if it is another user.
+        other_owner: Option<u32>,
     },
     There {
         /// The permission bits, on systems that have them.
@@ -202,9 +215,15 @@ pub(crate) enum Trouble {
     Misnamed,
     Link,
     NotAFile,
-    NotOurs { owner: u32 },
+    NotOurs {
+        owner: u32,
+    },
     Unparsable(String),
-    Unreadable(String),
+    Unreadable {
+        reason: String,
+        /// The owner, if it is another user.
+        other_owner: Option<u32>,
+    },
 }
 
 /// The result of connecting to a port.

@@ -119,6 +119,7 @@ mod tests {
             port: None,
             advice: "12345678".into(),
             command: "mv /h/12345678.lock".into(),
+            is_of_another: false,
         };
         secrets.clean(&mut finding);
         assert!(!format!("{finding:?}").contains("12345678"), "{finding:?}");

@@ -19,7 +19,7 @@ fn findings_page_matches_the_table() {
     let (prose, _) = there.split_once(TABLE).unwrap();
     let mut page = format!("{prose}{TABLE}| --- | --- | --- | --- |\n");
     let named = |text: &str| text.replace("{port}", "PORT").replace("{cwd}", "CWD");
-    let values = kinds::Values { path: "PATH", port: "PORT", cwd: "CWD" };
+    let values = kinds::Values { path: "PATH", port: "PORT", cwd: "CWD", is_of_another: false };
     for kinds::Kind { id, status, blinds, meaning, advice, command } in kinds::ALL {
         let star = if *blinds { "*" } else { "" };
         let command = command.as_ref().and_then(|remedy| remedy.command(Shell::Posix, values));
@@ -62,7 +62,7 @@ fn symptoms_page_has_every_problem() {
 fn commands_of_windows_are_on_the_page() {
     let page =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/doctor.md")).unwrap();
-    let values = kinds::Values { path: "PATH", port: "PORT", cwd: "CWD" };
+    let values = kinds::Values { path: "PATH", port: "PORT", cwd: "CWD", is_of_another: false };
     for remedy in kinds::ALL.iter().filter_map(|kind| kind.command.as_ref()) {
         for shell in [Shell::PowerShell, Shell::Cmd] {
             let Some(command) = remedy.command(shell, values) else { continue };
@@ -117,6 +117,7 @@ fn refused() -> Facts {
             state,
             weak: Vec::new(),
             is_closed_above: false,
+            unwritable: None,
         }
     });
     let token = AuthToken::from_text("the-token").unwrap();

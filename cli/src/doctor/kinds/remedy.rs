@@ -28,7 +28,8 @@ pub(crate) enum Remedy {
     CloseDirectory,
     /// Closes the file to other users.
     CloseFile,
-    /// Gives us access: by this change of the mode, where there are modes.
+    /// Gives us access: by this change of the mode, where there are modes, or by taking over what belongs to another
+    /// user.
     Admit(&'static str),
     /// Changes the mode. No other system has a counterpart.
     Mode(&'static str),
@@ -44,13 +45,16 @@ pub(crate) struct Values<'a> {
     pub(crate) path: &'a str,
     pub(crate) port: &'a str,
     pub(crate) cwd: &'a str,
+    /// True if the path belongs to another user.
+    pub(crate) is_of_another: bool,
 }
 
 impl Remedy {
     /// Returns the command for a shell; `None` if only a user can do that there, or if the shell has no word for the
     /// path.
-    pub(crate) fn command(&self, shell: Shell, Values { path, port, cwd }: Values<'_>) -> Option<String> {
+    pub(crate) fn command(&self, shell: Shell, values: Values<'_>) -> Option<String> {
         use Shell::{Cmd, Posix, PowerShell};
+        let Values { path, port, cwd, is_of_another } = values;
         let word = |text: &str| shell.word(text);
         Some(match (self, shell) {
             (Self::Unset(name), _) => shell.unset(name),
@@ -88,6 +92,9 @@ impl Remedy {
             }
             (Self::CloseFile, _) => {
                 format!("icacls {} /inheritance:r /grant:r \"{}:F\"", word(path)?, user(shell))
+            }
+            (Self::Admit(_), Posix) if is_of_another => {
+                format!("sudo chown -R \"$(id -u)\" {}", quoted(path))
             }
             (Self::Admit(mode) | Self::Mode(mode), Posix) => format!("chmod {mode} {}", quoted(path)),
             (Self::Admit(_), _) => format!("icacls {} /grant \"{}:F\"", word(path)?, user(shell)),
@@ -172,12 +179,15 @@ mod tests {
             (Remedy::Own, [r#"sudo chown -h "$(id -u)" 'C:\it'\''s 1'"#, "", ""]),
             (Remedy::RemoveLeftovers, ["ide-mcp doctor --remove-leftovers"; 3]),
         ];
-        let values = Values { path: r"C:\it's 1", port: "7", cwd: r"C:\w" };
+        let values = Values { path: r"C:\it's 1", port: "7", cwd: r"C:\w", is_of_another: false };
         for (remedy, expected) in rows {
             let commands = [Shell::Posix, Shell::PowerShell, Shell::Cmd]
                 .map(|shell| remedy.command(shell, values).unwrap_or_default());
             assert_eq!(commands, *expected, "{remedy:?}");
         }
+        let others = Values { is_of_another: true, ..values };
+        let taken_over = r#"sudo chown -R "$(id -u)" 'C:\it'\''s 1'"#;
+        assert_eq!(Remedy::Admit("u+rwx").command(Shell::Posix, others).as_deref(), Some(taken_over));
         let percents = Values { path: r"C:\%A%", ..values };
         assert_eq!(Remedy::Remove.command(Shell::Cmd, percents), None, "the shell has no word for it");
     }
@@ -199,7 +209,8 @@ mod tests {
         let file = dir.join("41111.lock");
         let (path, cwd) = (file.display().to_string(), dir.display().to_string());
         let command = |remedy: &Remedy| {
-            remedy.command(Shell::Cmd, Values { path: &path, port: "7", cwd: &cwd }).unwrap()
+            let values = Values { path: &path, port: "7", cwd: &cwd, is_of_another: false };
+            remedy.command(Shell::Cmd, values).unwrap()
         };
         for _ in 0..2 {
             std::fs::write(&file, "").unwrap();

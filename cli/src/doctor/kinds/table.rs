@@ -103,7 +103,17 @@ kinds! {
         Remedy::MoveAway;
     DIRECTORY_UNREADABLE = "directory-unreadable" Problem blinds:
         "The directory of lock files cannot be read, neither here nor by an agent.",
-        "Give yourself access to the directory; if another user owns it, as root.",
+        "Give yourself access to the directory. If it belongs to root, because an editor was started with sudo, take it \
+         over with everything in it.",
+        Remedy::Admit("u+rwx");
+    HOME_OF_ANOTHER = "home-of-another-user" Problem blinds:
+        "HOME or CLAUDE_CONFIG_DIR leads into a directory of another user, who lets nobody else in, so neither the doctor \
+         nor an agent reads the lock files. After su, HOME can still be that of the user before.",
+        "Set HOME to your own home directory, or CLAUDE_CONFIG_DIR to a directory of yours.";
+    DIRECTORY_UNWRITABLE = "directory-unwritable" Problem:
+        "No editor can publish itself: it cannot create its lock file, or the directory for it.",
+        "Give yourself access to the directory. If it belongs to root, because an editor was started with sudo, take it \
+         over with everything in it. Then start the editor again.",
         Remedy::Admit("u+rwx");
     DIRECTORY_NOT_OURS = "directory-not-ours" Problem:
         "Another user owns the directory of lock files and can send the agent to an editor of their own. Claude \

@@ -93,6 +93,7 @@ mod tests {
             port: None,
             advice: kind.advice.into(),
             command: String::new(),
+            is_of_another: false,
         };
         let removed = finding(&kinds::PORT_VARIABLE_INVALID, "a");
         let added = [finding(&kinds::NO_LOCK_FILES, "b"), finding(&kinds::LOCK_SOUND, "c")];

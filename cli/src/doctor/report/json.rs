@@ -38,7 +38,7 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub(super) fn of(finding: &'a Finding, shell: Shell) -> Self {
-        let Finding { kind, message, path, port, advice, command } = finding;
+        let Finding { kind, message, path, port, advice, command, is_of_another: _ } = finding;
         let (id, status, meaning, path) = (kind.id, kind.status, kind.meaning, path.as_deref());
         let shell = (!command.is_empty()).then_some(shell);
         Self { event: "finding", id, status, message, meaning, advice, command, shell, path, port: *port }

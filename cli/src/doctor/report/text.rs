@@ -207,7 +207,7 @@ mod tests {
 
     fn finding(kind: &'static Kind, message: &str, advice: &str) -> Finding {
         let (message, advice, command) = (message.into(), advice.into(), "fix it".into());
-        Finding { kind, message, path: None, port: None, advice, command }
+        Finding { kind, message, path: None, port: None, advice, command, is_of_another: false }
     }
 
     #[test]

@@ -11,7 +11,8 @@ pub(super) fn fill_in(finding: &mut Finding, cwd: &str, shell: Shell) {
     let port = finding.port.map(|port| port.to_string()).unwrap_or_default();
     let place = shell.word(cwd).unwrap_or_else(|| quoted(cwd));
     finding.advice = filled(finding.kind.advice, &[("port", port.as_str()), ("cwd", &place)]);
-    let values = Values { path: finding.path.as_deref().unwrap_or_default(), port: &port, cwd };
+    let path = finding.path.as_deref().unwrap_or_default();
+    let values = Values { path, port: &port, cwd, is_of_another: finding.is_of_another };
     let command = finding.kind.command.as_ref().and_then(|remedy| remedy.command(shell, values));
     finding.command =
         command.filter(|command| !command.contains(char::REPLACEMENT_CHARACTER)).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The rules about the answers of the ports of the lock files.
 
-use super::words::{editor, listed};
+use super::words::{editor, listed, user};
 use super::{Finding, shown_value};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe, System};
 use crate::doctor::kinds::{self, Kind};
@@ -58,7 +58,7 @@ fn answered(lock: &Lock, probe: &Probe, facts: &Facts) -> Vec<(&'static Kind, St
         Probe::Refused => vec![(refuses(lock, facts), format!("{who} does not listen"))],
         Probe::NotOurs { owner, us } => vec![(
             &kinds::PORT_OF_ANOTHER_USER,
-            format!("the port of {who} belongs to user {owner}, you are user {us}"),
+            format!("the port of {who} belongs to {}, you are {}", user(*owner), user(*us)),
         )],
         Probe::WithoutOwner => {
             vec![(&kinds::PORT_WITHOUT_OWNER, format!("the owner of the socket of {who} is not found"))]

@@ -86,9 +86,12 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let cwd = &facts.here.canonical;
     let directories = facts.directories.as_deref().unwrap_or_default();
     if !facts.locks.iter().any(|lock| lock.used) {
-        // Another rule has reported a missing or unreadable directory already.
+        // Another rule has reported a directory that is missing, or that cannot be read or written.
         if let Some(directory) = directories.iter().find(|directory| {
-            directory.used && matches!(directory.state, State::There { .. }) && !directory.is_refused()
+            directory.used
+                && matches!(directory.state, State::There { .. })
+                && !directory.is_refused()
+                && directory.unwritable.is_none()
         }) {
             let message = format!("there is no lock file in {}", quoted(&directory.path));
             findings.push(Finding::new(&kinds::NO_LOCK_FILES, message).path(&directory.path));

@@ -1,7 +1,7 @@
 //! The rules about each lock file by itself.
 
 use super::Finding;
-use super::words::{editor, named, quoted, rights};
+use super::words::{editor, named, quoted, rights, user};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::{LockFile, Transport};
@@ -29,9 +29,15 @@ fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, Strin
         Trouble::Misnamed => (&kinds::LOCK_MISNAMED, format!("{path} is not named after a port")),
         Trouble::Link => (&kinds::LOCK_IS_A_LINK, format!("{path} is a symbolic link")),
         Trouble::NotAFile => (&kinds::LOCK_NOT_A_FILE, format!("{path} is not a regular file")),
-        Trouble::NotOurs { owner } => (&kinds::LOCK_NOT_OURS, format!("{path} belongs to user {owner}")),
+        Trouble::NotOurs { owner } => (&kinds::LOCK_NOT_OURS, format!("{path} belongs to {}", user(*owner))),
         Trouble::Unparsable(reason) => (&kinds::LOCK_UNPARSABLE, format!("{path}: {reason}")),
-        Trouble::Unreadable(reason) => (&kinds::LOCK_UNREADABLE, format!("{path}: {reason}")),
+        Trouble::Unreadable { reason, other_owner: Some(owner) } => (
+            &kinds::LOCK_NOT_OURS,
+            format!("{path} belongs to {}, and cannot be read: {reason}", user(*owner)),
+        ),
+        Trouble::Unreadable { reason, other_owner: None } => {
+            (&kinds::LOCK_UNREADABLE, format!("{path}: {reason}"))
+        }
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Finding {
     pub(crate) advice: String,
     /// The command that follows the advice, for the user's shell; empty if only the user can follow it.
     pub(crate) command: String,
+    /// True if the path belongs to another user, so that its owner or root alone can change its mode.
+    pub(crate) is_of_another: bool,
 }
 
 /// Returns the findings for these facts, worst first, and those of one kind together.
@@ -69,7 +71,7 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
 impl Finding {
     fn new(kind: &'static Kind, message: impl Into<String>) -> Self {
         let (advice, command) = (String::new(), String::new());
-        Self { kind, message: message.into(), path: None, port: None, advice, command }
+        Self { kind, message: message.into(), path: None, port: None, advice, command, is_of_another: false }
     }
 
     fn path(mut self, path: &str) -> Self {

@@ -22,6 +22,11 @@ pub(super) fn rights(path: &str, mode: u32, system: System<'_>) -> String {
     }
 }
 
+/// Returns the name of a user in a message.
+pub(super) fn user(id: u32) -> String {
+    if id == 0 { "root".into() } else { format!("user {id}") }
+}
+
 /// Returns a name or a folder of a lock file in quotation marks.
 pub(crate) fn named(name: &str) -> String {
     quoted(&display_line(name, MOST))

@@ -7,6 +7,7 @@ use super::setup::{Setup, mode};
 #[cfg(target_os = "linux")]
 use crate::support::other_user::Squatter;
 use rustix::process::geteuid;
+use std::fs;
 use std::os::unix::fs::{chown, lchown, symlink};
 
 /// A user that is neither root nor the user of the tests.
@@ -96,5 +97,15 @@ const AS_USER: &[Case] = &[
         },
         &["directory-unreadable"],
         2,
+    ),
+    ("a directory without writing", |s| mode(&s.place.lock_dir(), 0o500), &["directory-unwritable"], 1),
+    (
+        "no directory, and one without writing above it",
+        |s| {
+            fs::remove_dir(s.place.lock_dir()).unwrap();
+            mode(s.place.lock_dir().parent().unwrap(), 0o500);
+        },
+        &["directory-unwritable"],
+        1,
     ),
 ];

@@ -1,7 +1,8 @@
 //! The cases of the directories of lock files, and of the owner of the port.
 
-use super::{Case, weaken};
-use crate::doctor::facts::{Probe, State, Weakness};
+use super::{Case, dead, judge, sound, weaken};
+use crate::doctor::facts::{Facts, Probe, State, Unwritable, Weakness};
+use ide_mcp::ide::discovery::locate::Source;
 
 pub(super) const CASES: &[Case] = &[
     (
@@ -20,14 +21,48 @@ pub(super) const CASES: &[Case] = &[
         },
         &["directory-not-a-directory"],
     ),
+    ("a closed directory", |f| close(f, "/h/.claude/ide", None), &["directory-unreadable"]),
+    ("a closed directory of root", |f| close(f, "/h/.claude/ide", Some(0)), &["directory-not-ours"]),
+    ("a closed directory above, of root", |f| close(f, "/h/.claude", Some(0)), &["directory-unreadable"]),
+    ("a closed home", |f| close(f, "/h", None), &["directory-unreadable"]),
     (
-        "a closed directory",
+        "a closed directory of root that a variable names",
+        |f| {
+            close(f, "/h/.claude", Some(0));
+            f.directories.as_mut().unwrap()[0].source = Source::ConfigDir;
+        },
+        &["home-of-another-user"],
+    ),
+    ("a closed home of root", |f| close(f, "/h", Some(0)), &["home-of-another-user"]),
+    (
+        "a directory without writing",
         |f| {
             f.locks.clear();
-            f.directories.as_mut().unwrap()[0].state =
-                State::Unreadable { path: "/h".into(), reason: "no".into() };
+            f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/.claude/ide", None);
         },
-        &["directory-unreadable"],
+        &["directory-unwritable"],
+    ),
+    (
+        "a directory without writing, with a leftover",
+        |f| {
+            f.locks = vec![dead(1, "/w")];
+            f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/.claude/ide", None);
+        },
+        &["directory-unwritable", "lock-left-over", "no-editor-for-directory"],
+    ),
+    (
+        "a directory without writing, with an editor",
+        |f| f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/.claude/ide", None),
+        &[],
+    ),
+    (
+        "no directory, and one of root above it",
+        |f| {
+            f.locks.clear();
+            let directory = &mut f.directories.as_mut().unwrap()[0];
+            (directory.state, directory.unwritable) = (State::Missing, unwritable("/h/.claude", Some(0)));
+        },
+        &["directory-unwritable"],
     ),
     ("an empty directory", |f| f.locks.clear(), &["no-lock-files"]),
     (
@@ -120,3 +155,67 @@ pub(super) const CASES: &[Case] = &[
         &[],
     ),
 ];
+
+/// Lets nobody but its owner into a directory on the way to the lock files.
+fn close(facts: &mut Facts, path: &str, other_owner: Option<u32>) {
+    facts.locks.clear();
+    facts.directories.as_mut().unwrap()[0].state =
+        State::Unreadable { path: path.into(), reason: "no".into(), other_owner };
+}
+
+fn unwritable(path: &str, other_owner: Option<u32>) -> Option<Unwritable> {
+    Some(Unwritable { path: path.into(), other_owner })
+}
+
+/// A `chmod` of what belongs to another user fails, and as root it changes nothing.
+#[test]
+fn command_is_that_of_the_owner() {
+    type Row = (&'static str, fn(&mut Facts), &'static str, &'static str);
+    let rows: [Row; 7] = [
+        ("ours", |f| close(f, "/h/.claude", None), "\"/h/.claude\" cannot", "chmod u+rwx /h/.claude"),
+        (
+            "of root",
+            |f| close(f, "/h/.claude", Some(0)),
+            "\"/h/.claude\" belongs to root",
+            "sudo chown -R \"$(id -u)\" /h/.claude",
+        ),
+        (
+            "of another user",
+            |f| close(f, "/h/.claude", Some(5)),
+            "\"/h/.claude\" belongs to user 5",
+            "sudo chown -R \"$(id -u)\" /h/.claude",
+        ),
+        (
+            "the lock files alone",
+            |f| close(f, "/h/.claude/ide", Some(0)),
+            "\"/h/.claude/ide\" belongs to root",
+            "mv /h/.claude/ide /h/.claude/ide.old",
+        ),
+        ("a home", |f| close(f, "/h", Some(0)), "\"/h\" belongs to root", ""),
+        (
+            "without writing",
+            |f| {
+                f.locks.clear();
+                f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/it's", None);
+            },
+            "no file can be created in \"/h/it's\"",
+            r"chmod u+rwx '/h/it'\''s'",
+        ),
+        (
+            "without writing, of root",
+            |f| {
+                f.locks.clear();
+                f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/it's", Some(0));
+            },
+            "no file can be created in \"/h/it's\", which belongs to root",
+            r#"sudo chown -R "$(id -u)" '/h/it'\''s'"#,
+        ),
+    ];
+    for (name, change, message, command) in rows {
+        let mut facts = sound();
+        change(&mut facts);
+        let found = judge(&facts).remove(0);
+        assert!(found.message.starts_with(message), "{name}: {found:?}");
+        assert_eq!(found.command, command, "{name}");
+    }
+}

@@ -63,9 +63,18 @@ pub(super) const CASES: &[Case] = &[
     (
         "a closed file",
         |f| {
-            f.locks.push(Lock { file: Err(Trouble::Unreadable("no".into())), probe: None, ..lock(2, "/w") });
+            let file = Err(Trouble::Unreadable { reason: "no".into(), other_owner: None });
+            f.locks.push(Lock { file, probe: None, ..lock(2, "/w") });
         },
         &["lock-unreadable"],
+    ),
+    (
+        "a closed file of root",
+        |f| {
+            let file = Err(Trouble::Unreadable { reason: "no".into(), other_owner: Some(0) });
+            f.locks = vec![Lock { file, probe: None, ..lock(2, "/w") }];
+        },
+        &["lock-not-ours", "no-editor-for-directory"],
     ),
     (
         "a list of folders",

@@ -50,7 +50,15 @@ fn lock(port: u16, folder: &str) -> Lock {
 
 fn directory(path: &str, source: Source, used: bool) -> Directory {
     let state = State::There { mode: Some(0o700), other_owner: None };
-    Directory { path: path.into(), source, used, state, weak: Vec::new(), is_closed_above: false }
+    Directory {
+        path: path.into(),
+        source,
+        used,
+        state,
+        weak: Vec::new(),
+        is_closed_above: false,
+        unwritable: None,
+    }
 }
 
 /// Returns facts without a fault: one editor that has `/w` open.
