@@ -338,6 +338,11 @@ kinds! {
         "Open {cwd}, or a directory above it, in the editor; or start the agent in a folder that is open there; \
          or run `ide-mcp editor` here. If an editor has a folder inside of this one open, type /ide in the agent, which \
          lists that editor.";
+    NO_USABLE_EDITOR = "no-usable-editor" Problem:
+        "The lock file of the editor that has the directory open, or may have it open, cannot be used; the finding about \
+         that file says why.",
+        "Do what that finding advises, or start the editor again, which writes a new lock file; or run `ide-mcp editor` \
+         here.";
     MATCHES_ONLY_LOGICALLY = "folder-matches-only-logically" Problem:
         "The editor has published only the path with the symbolic link. The agent compares the path without links.",
         "Open {cwd} in the editor by its path without links.";

@@ -96,7 +96,7 @@ mod tests {
             is_of_another: false,
         };
         let removed = finding(&kinds::PORT_VARIABLE_INVALID, "a");
-        let added = [finding(&kinds::NO_LOCK_FILES, "b"), finding(&kinds::LOCK_SOUND, "c")];
+        let added = [finding(&kinds::NO_USABLE_EDITOR, "b"), finding(&kinds::LOCK_SOUND, "c")];
         let changes = [(Change::Removed, &removed), (Change::Added, &added[0]), (Change::Added, &added[1])];
         let verdict = Verdict::FindsNothing;
         let report =
@@ -107,10 +107,11 @@ mod tests {
             "",
             "01:46:40Z An agent started in /w finds no editor: 1 problem.",
             "- warning: a [port-variable-invalid]",
-            "+ problem: b [no-lock-files]",
-            "    No editor has published itself.",
-            "    → Start the editor, with its extension for the agent and with the same HOME and",
-            "      CLAUDE_CONFIG_DIR; or run `ide-mcp editor`.",
+            "+ problem: b [no-usable-editor]",
+            "    The lock file of the editor that has the directory open, or may have it open, cannot be used;",
+            "    the finding about that file says why.",
+            "    → Do what that finding advises, or start the editor again, which writes a new lock file; or run",
+            "      `ide-mcp editor` here.",
             "+ ok: c [lock-sound]",
         ];
         let paint = Paint { colored: false, columns: None };

@@ -4,8 +4,8 @@ use super::words::{editor, folders, listed, quoted};
 use super::{Finding, editor_among};
 use crate::doctor::facts::{Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
-use ide_mcp::ide::discovery::LockFile;
 use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
+use ide_mcp::ide::discovery::{LockFile, Transport};
 
 /// The result for an agent that starts here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,22 +211,43 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     if !others.is_empty() {
         message.push_str(&format!(": {}", listed(&others, "; ")));
     }
-    vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, message)]
+    let is_useless = locks.iter().any(|lock| is_unread(lock)) || !open_in_useless(facts, locks).is_empty();
+    let kind = if is_useless { &kinds::NO_USABLE_EDITOR } else { &kinds::NO_EDITOR_FOR_DIRECTORY };
+    vec![Finding::new(kind, message)]
+}
+
+/// Returns true if the lock file may be that of any editor.
+const fn is_unread(lock: &Lock) -> bool {
+    matches!(lock.file, Err(Trouble::Unparsable(_) | Trouble::Unreadable { .. }))
 }
 
 /// Returns the editors that had this directory open and left their lock file behind. An editor whose port answers is
 /// not among them: its process may be alive but not visible.
 fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open { .. } | Probe::Attempted { .. }));
-    let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
-        .iter()
-        .filter(|lock| lock.pid_alive == Some(false) && !answers(lock))
-        .filter_map(|lock| Some((*lock, Candidate { pid_alive: None, ..lock.listed()? })))
-        .unzip();
+    let is_of_websocket =
+        |lock: &Lock| lock.file.as_ref().is_ok_and(|file| file.transport == Transport::WebSocket);
+    let mut ended = open_in_useless(facts, locks);
+    ended.retain(|lock| lock.pid_alive == Some(false) && !answers(lock) && is_of_websocket(lock));
+    ended
+}
+
+/// Returns the lock files that have this directory open and that no agent uses, because of their process or their
+/// transport.
+fn open_in_useless<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
+    let as_if_useful = |lock: &Lock| {
+        let Candidate { file, pid_alive, .. } = lock.listed()?;
+        let mut file = file.ok()?;
+        let is_useless = pid_alive == Some(false) || file.transport != Transport::WebSocket;
+        file.transport = Transport::WebSocket;
+        is_useless.then_some(Candidate { file: Ok(file), pid_alive: None, ..lock.listed()? })
+    };
+    let (useless, as_if_useful): (Vec<&Lock>, Vec<_>) =
+        locks.iter().filter_map(|lock| Some((*lock, as_if_useful(lock)?))).unzip();
     let cwd = &facts.here.canonical;
     let matching =
-        choose(&as_if_alive, &AgentContext { cwd, system: facts.system, ..AgentContext::default() });
-    matching.accepted.iter().filter_map(|accepted| ended.get(accepted.index).copied()).collect()
+        choose(&as_if_useful, &AgentContext { cwd, system: facts.system, ..AgentContext::default() });
+    matching.accepted.iter().filter_map(|accepted| useless.get(accepted.index).copied()).collect()
 }
 
 /// Returns a finding for each leftover that opencode and Kilo Code would take in place of a living editor. Of the

@@ -63,8 +63,11 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
             order.push(finding.kind);
         }
     }
-    findings
-        .sort_by_key(|finding| (finding.kind.status, order.iter().position(|kind| *kind == finding.kind)));
+    findings.sort_by_key(|Finding { kind, .. }| {
+        // A cause stands before its consequence.
+        let is_consequence = *kind == &kinds::NO_USABLE_EDITOR;
+        (kind.status, is_consequence, order.iter().position(|other| other == kind))
+    });
     findings
 }
 

@@ -146,6 +146,7 @@ const ROWS: &[(&str, Advice)] = &[
         Fixes("two editors, and the port of one", &[Act("close the other editors", Terminal::close_others)]),
     ),
     ("no-editor-for-directory", Fixes("another folder", &[Act("Open ", Terminal::start)])),
+    ("no-usable-editor", Fixes("a dead process", RESTART)),
     ("folder-matches-only-logically", Fixes("the editor came by a link", &[Act("Open ", Terminal::restart)])),
     ("folder-matches-only-physically", Fixes("the agent came by a link", RUN)),
     ("folder-in-another-spelling", Untested("needs macOS or Windows")),

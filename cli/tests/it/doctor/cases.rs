@@ -110,7 +110,7 @@ pub(crate) const CASES: &[Case] = &[
     (
         "half a lock file",
         |s| drop(s.put(s.place.closed_port(), "{\"pid\":1,")),
-        &["lock-unparsable", "no-editor-for-directory"],
+        &["lock-unparsable", "no-usable-editor"],
         1,
     ),
     (
@@ -125,7 +125,7 @@ pub(crate) const CASES: &[Case] = &[
     (
         "an empty lock file",
         |s| drop(s.put(s.place.closed_port(), "")),
-        &["lock-unparsable", "no-editor-for-directory"],
+        &["lock-unparsable", "no-usable-editor"],
         1,
     ),
     (
@@ -133,7 +133,7 @@ pub(crate) const CASES: &[Case] = &[
         |s| {
             fs::write(s.put(s.place.closed_port(), ""), b"\xff\xfe").unwrap();
         },
-        &["lock-unparsable", "no-editor-for-directory"],
+        &["lock-unparsable", "no-usable-editor"],
         1,
     ),
     (
@@ -197,7 +197,7 @@ pub(crate) const CASES: &[Case] = &[
             let lock = s.lock_with(&json!({"pid": dead()}));
             s.publish(s.place.closed_port(), &lock);
         },
-        &["lock-left-over", "no-editor-for-directory"],
+        &["lock-left-over", "no-usable-editor"],
         1,
     ),
     (
@@ -213,7 +213,7 @@ pub(crate) const CASES: &[Case] = &[
     (
         "an editor whose process id is not found",
         |s| drop(s.editor_with(&json!({"pid": dead()}))),
-        &["lock-process-unseen", "no-editor-for-directory"],
+        &["lock-process-unseen", "no-usable-editor"],
         1,
     ),
     (
@@ -443,7 +443,7 @@ pub(crate) const CASES: &[Case] = &[
             lock.as_object_mut().unwrap().remove("transport");
             s.publish(fake(Behaves::Well), &lock);
         },
-        &["lock-without-transport", "no-editor-for-directory"],
+        &["lock-without-transport", "no-usable-editor"],
         1,
     ),
     (

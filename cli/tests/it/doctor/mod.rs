@@ -84,8 +84,7 @@ fn fifty_leftovers_cost_one_connection_each() {
     let begin = Instant::now();
     let (found, status) = setup.found(&[]);
     assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
-    let expected =
-        ["lock-left-over", "lock-process-unseen", "no-editor-for-directory", "process-published-twice"];
+    let expected = ["lock-left-over", "lock-process-unseen", "no-usable-editor", "process-published-twice"];
     assert_eq!((found, status), (expected.map(str::to_owned).into(), Some(1)));
     assert!(connections.iter().all(|count| count.load(Ordering::Relaxed) == 1), "{connections:?}");
 }

@@ -77,7 +77,7 @@ const AS_USER: &[Case] = &[
     (
         "a closed lock file",
         |s: &mut Setup| mode(&s.editor(Behaves::Well), 0),
-        &["lock-unreadable", "no-editor-for-directory"],
+        &["lock-unreadable", "no-usable-editor"],
         1,
     ),
     (

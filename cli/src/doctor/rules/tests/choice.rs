@@ -1,8 +1,9 @@
 //! The cases of several editors for the agent to choose among.
 
 use super::{Case, WSL, dead, file, here, judge, lock, set, sound};
-use crate::doctor::facts::{Lock, System};
-use crate::doctor::kinds;
+use crate::doctor::facts::{Lock, System, Trouble};
+use crate::doctor::kinds::{self, Status};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 pub(super) const CASES: &[Case] = &[
@@ -196,5 +197,40 @@ fn editors_of_one_name_differ_in_what_is_said() {
         let several = judge(&facts).into_iter().find(|found| found.kind == &kinds::SEVERAL_EDITORS).unwrap();
         let expected = format!(r#"{expected} and "E" on port 2 (process 7) have "/w" open"#);
         assert_eq!(several.message, expected, "{name}");
+    }
+}
+
+/// The advice to open the folder is wrong if the editor has it open, and only its lock file is useless.
+#[test]
+fn useless_lock_file_is_named_before_its_consequence() {
+    let unread = |file| Lock { file: Err(file), probe: None, ..lock(1, "/w") };
+    let unparsable = || Trouble::Unparsable("no".into());
+    let unreadable = || Trouble::Unreadable { reason: "no".into(), other_owner: None };
+    let (open, useless) = ("no-editor-for-directory", "no-usable-editor");
+    // The lock files, and the problems in their order.
+    let rows = [
+        ("another folder", vec![lock(1, "/v")], vec![open]),
+        ("unparsable", vec![unread(unparsable())], vec!["lock-unparsable", useless]),
+        ("unreadable", vec![unread(unreadable())], vec!["lock-unreadable", useless]),
+        (
+            "unreadable, and another folder",
+            vec![unread(unreadable()), lock(2, "/v")],
+            vec!["lock-unreadable", useless],
+        ),
+        ("a pipe, which no editor makes", vec![unread(Trouble::NotAFile)], vec!["lock-not-a-file", open]),
+        ("dead", vec![dead(1, "/w")], vec![useless]),
+        ("dead, with a folder above", vec![dead(1, "/")], vec![useless]),
+        ("dead, with another folder", vec![dead(1, "/v")], vec![open]),
+        ("dead, and a living one with another folder", vec![dead(1, "/w"), lock(2, "/v")], vec![useless]),
+    ];
+    for (name, locks, expected) in rows {
+        let mut facts = sound();
+        facts.locks = locks;
+        let findings = judge(&facts);
+        let problems = findings.iter().filter(|found| found.kind.status == Status::Problem);
+        let problems: BTreeSet<_> = problems.map(|found| found.kind.id).collect();
+        assert_eq!(problems, expected.iter().copied().collect(), "{name}");
+        let last = findings.iter().rfind(|found| found.kind.status == Status::Problem);
+        assert_eq!(last.map(|found| found.kind.id) == Some(useless), expected.contains(&useless), "{name}");
     }
 }

@@ -48,7 +48,7 @@ pub(super) const CASES: &[Case] = &[
             f.locks = vec![dead(1, "/w")];
             f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/.claude/ide", None);
         },
-        &["directory-unwritable", "lock-left-over", "no-editor-for-directory"],
+        &["directory-unwritable", "lock-left-over", "no-usable-editor"],
     ),
     (
         "a directory without writing, with an editor",

@@ -35,7 +35,7 @@ pub(super) const CASES: &[Case] = &[
             f.locks =
                 vec![Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") }];
         },
-        &["lock-unparsable", "no-editor-for-directory"],
+        &["lock-unparsable", "no-usable-editor"],
     ),
     (
         "half a file beside an editor",
@@ -74,7 +74,7 @@ pub(super) const CASES: &[Case] = &[
             let file = Err(Trouble::Unreadable { reason: "no".into(), other_owner: Some(0) });
             f.locks = vec![Lock { file, probe: None, ..lock(2, "/w") }];
         },
-        &["lock-not-ours", "no-editor-for-directory"],
+        &["lock-not-ours", "no-usable-editor"],
     ),
     (
         "a list of folders",
@@ -82,7 +82,7 @@ pub(super) const CASES: &[Case] = &[
             f.locks[0].file = Ok(LockFile::parse("/w").unwrap());
             f.locks[0].probe = None;
         },
-        &["lock-legacy", "no-editor-for-directory"],
+        &["lock-legacy", "no-usable-editor"],
     ),
     (
         "an open file",
@@ -114,7 +114,7 @@ pub(super) const CASES: &[Case] = &[
     (
         "a dead process",
         |f| (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(Probe::Refused)),
-        &["lock-left-over", "no-editor-for-directory"],
+        &["lock-left-over", "no-usable-editor"],
     ),
     (
         "a process of a container",
@@ -122,12 +122,12 @@ pub(super) const CASES: &[Case] = &[
             (f.locks[0].pid_alive, f.locks[0].probe) =
                 (Some(false), Some(open_to(Answer::Refused("401".into()))));
         },
-        &["lock-process-unseen", "no-editor-for-directory"],
+        &["lock-process-unseen", "no-usable-editor"],
     ),
     (
         "a dead process, and a silent program on its port",
         |f| (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(open_to(Answer::Silent))),
-        &["lock-process-unseen", "no-editor-for-directory"],
+        &["lock-process-unseen", "no-usable-editor"],
     ),
     (
         "a dead process, and a web server on its port",
@@ -135,7 +135,7 @@ pub(super) const CASES: &[Case] = &[
             (f.locks[0].pid_alive, f.locks[0].probe) =
                 (Some(false), Some(open_to(Answer::Alien("200 OK".into()))))
         },
-        &["lock-without-editor", "no-editor-for-directory"],
+        &["lock-without-editor", "no-usable-editor"],
     ),
     (
         "a dead process, and another user on its port",
@@ -143,7 +143,7 @@ pub(super) const CASES: &[Case] = &[
             f.locks[0].pid_alive = Some(false);
             f.locks[0].probe = Some(Probe::NotOurs { owner: 5, us: 6 });
         },
-        &["lock-process-unseen", "port-of-another-user", "no-editor-for-directory"],
+        &["lock-process-unseen", "port-of-another-user", "no-usable-editor"],
     ),
     (
         "a dead process without a name",
@@ -151,7 +151,7 @@ pub(super) const CASES: &[Case] = &[
             f.locks = vec![dead(1, "/w")];
             file(f).ide_name.clear();
         },
-        &["lock-without-editor", "no-editor-for-directory"],
+        &["lock-without-editor", "no-usable-editor"],
     ),
     (
         "a dead process without a name, and its port not tried",
@@ -159,7 +159,7 @@ pub(super) const CASES: &[Case] = &[
             f.locks = vec![Lock { probe: None, ..dead(1, "/w") }];
             file(f).ide_name.clear();
         },
-        &["lock-process-unseen", "no-editor-for-directory"],
+        &["lock-process-unseen", "no-usable-editor"],
     ),
     (
         "Windows from a Mac",

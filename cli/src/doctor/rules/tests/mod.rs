@@ -277,7 +277,7 @@ fn editors_elsewhere_are_named_ended_ones_first() {
         change(&mut facts);
         let message: Vec<String> = judge(&facts)
             .into_iter()
-            .filter(|found| found.kind.id == "no-editor-for-directory")
+            .filter(|found| ["no-editor-for-directory", "no-usable-editor"].contains(&found.kind.id))
             .map(|found| found.message)
             .collect();
         assert_eq!(message, [format!(r#"no usable editor has "/w" open{expected}"#)], "{name}");

@@ -29,7 +29,7 @@ pub(super) const CASES: &[Case] = &[
             set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
             f.locks = vec![dead(1, "/w")];
         },
-        &["folder-check-skipped", "lock-left-over", "no-editor-for-directory"],
+        &["folder-check-skipped", "lock-left-over", "no-usable-editor"],
     ),
     ("nothing", |_| {}, &[]),
     (
@@ -60,7 +60,7 @@ pub(super) const CASES: &[Case] = &[
             set(f, "CLAUDE_CONFIG_DIR", "/c");
             f.locks = vec![dead(1, "/w")];
         },
-        &["config-dir-set", "lock-left-over", "no-editor-for-directory"],
+        &["config-dir-set", "lock-left-over", "no-usable-editor"],
     ),
     ("the right port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "1"), &["opencode-without-token"]),
     (
