@@ -32,7 +32,7 @@ pub(crate) struct Facts {
     /// The directories that can hold lock files, or the reason why none can be named.
     pub(crate) directories: Result<Vec<Directory>, String>,
     pub(crate) locks: Vec<Lock>,
-    /// The lock files that the doctor removed at the request of the user.
+    /// The lock files of dead processes, if the user asked the doctor to remove them.
     pub(crate) removed: Vec<Removed>,
     /// The time of the look, from which ages count, since the Unix epoch. `None` if the doctor looks again and again:
     /// with an age in it, every finding would change with every look.
@@ -284,8 +284,11 @@ pub(crate) enum Answer {
     Alien(String),
 }
 
+/// A lock file whose process is dead, after `--remove-leftovers`.
 #[derive(Clone, Debug)]
 pub(crate) struct Removed {
     pub(crate) path: String,
     pub(crate) name: String,
+    /// Why the file was not removed.
+    pub(crate) stays: Option<String>,
 }

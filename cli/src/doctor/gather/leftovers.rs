@@ -2,11 +2,13 @@
 
 use super::directories::candidates;
 use crate::doctor::facts::Removed;
-use ide_mcp_lockfile::{Error, LockDir, scan};
+use ide_mcp::ide::discovery::NotStaleReason;
+use ide_mcp_lockfile::{Error, Found, LockDir, Stays, scan};
 use std::collections::BTreeSet;
 
 /// Removes the lock files whose process is dead and whose port refuses connections, of all our
-/// editors, in the directories where the agent looks for lock files.
+/// editors, in the directories where the agent looks for lock files. Returns every lock file whose process is dead,
+/// and why those that stay do.
 ///
 /// # Errors
 /// The first error; the lock files removed before it stay removed.
@@ -19,11 +21,24 @@ pub(crate) fn remove() -> Result<Vec<Removed>, Error> {
         let names: BTreeSet<&str> =
             dead.filter_map(|found| Some(found.file.as_ref().ok()?.ide_name.as_str())).collect();
         for name in names {
-            let gone = LockDir::open(&candidate.dir)?.remove_leftovers(name)?;
-            removed.extend(gone.into_iter().filter(|leftover| leftover.removed.is_ok()).map(|leftover| {
-                Removed { path: leftover.found.path.display().to_string(), name: name.into() }
+            let outcomes = LockDir::open(&candidate.dir)?.remove_leftovers(name)?.into_iter();
+            let is_dead = |found: &Found| {
+                found.pid_alive == Some(false) && found.file.as_ref().is_ok_and(|file| file.ide_name == name)
+            };
+            removed.extend(outcomes.filter(|outcome| is_dead(&outcome.found)).map(|outcome| Removed {
+                path: outcome.found.path.display().to_string(),
+                name: name.into(),
+                stays: outcome.removed.err().map(|stays| why(&stays)),
             }));
         }
     }
     Ok(removed)
+}
+
+fn why(stays: &Stays) -> String {
+    match stays {
+        // Each name is that of the file, so this file has none.
+        Stays::NotStale(NotStaleReason::OfAnother) => "it names no editor".into(),
+        stays => stays.to_string(),
+    }
 }

@@ -363,4 +363,8 @@ kinds! {
     LEFTOVER_REMOVED = "leftover-removed" Note:
         "A lock file that was left over was removed, as you asked.",
         "";
+    LEFTOVER_STAYS = "leftover-stays" Note:
+        "`--remove-leftovers` removes only what surely nobody needs: a file that names an editor, whose process is dead \
+         and whose port refuses. What to do with this one, the other finding about it says.",
+        "";
 }

@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::words::{editor, named, quoted, rights, user};
-use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
+use crate::doctor::facts::{Answer, Facts, Lock, Probe, Removed, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::{LockFile, Transport};
 
@@ -10,9 +10,14 @@ use ide_mcp::ide::discovery::{LockFile, Transport};
 const OTHERS: u32 = 0o066;
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
-    for removed in &facts.removed {
-        let message = format!("{} of {} was removed", quoted(&removed.path), named(&removed.name));
-        findings.push(Finding::new(&kinds::LEFTOVER_REMOVED, message).path(&removed.path));
+    for Removed { path, name, stays } in &facts.removed {
+        let (kind, what) = match stays {
+            None => (&kinds::LEFTOVER_REMOVED, "was removed".to_owned()),
+            Some(why) => (&kinds::LEFTOVER_STAYS, format!("was not removed: {why}")),
+        };
+        let whose = if name.is_empty() { String::new() } else { format!(" of {}", named(name)) };
+        let message = format!("{}{whose} {what}", quoted(path));
+        findings.push(Finding::new(kind, message).path(path));
     }
     for lock in facts.locks.iter().filter(|lock| lock.used) {
         let found = match &lock.file {

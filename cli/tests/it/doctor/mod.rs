@@ -171,6 +171,7 @@ fn doctor_changes_nothing_without_option() {
     }
     let (found, _) = setup.found(&["--remove-leftovers"]);
     assert!(found.contains("leftover-removed") && !found.contains("lock-left-over"), "{found:?}");
+    assert!(found.contains("leftover-stays"), "a program listens on the port of a dead process: {found:?}");
     assert!(!left_over.exists() && !another.exists(), "{found:?}");
     assert!(kept.iter().all(|path| path.exists()), "{found:?}");
 }

@@ -61,5 +61,11 @@ pub(super) const CASES: &[Case] = &[
         },
         &["opencode-without-token"],
     ),
-    ("removed", |f| f.removed.push(Removed { path: "/p".into(), name: "E".into() }), &["leftover-removed"]),
+    ("removed", |f| f.removed.push(asked(None)), &["leftover-removed"]),
+    ("not removed", |f| f.removed.push(asked(Some("no".into()))), &["leftover-stays"]),
 ];
+
+/// Returns what became of a lock file that the doctor was asked to remove.
+fn asked(stays: Option<String>) -> Removed {
+    Removed { path: "/p".into(), name: "E".into(), stays }
+}
