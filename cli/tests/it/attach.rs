@@ -73,7 +73,8 @@ fn no_editor_error_names_the_directory() {
         place.start(command, &[]).fails(2, &["no editor found", own]);
     }
     let report = place.start("doctor", &[]).rest().join(" ");
-    assert!(report.contains("or run `ide-mcp editor`"), "{report}");
+    let words: Vec<&str> = report.split_whitespace().collect();
+    assert!(words.join(" ").contains("or run `ide-mcp editor`"), "{report}");
     assert_eq!(output.matches("ide-mcp editor").count(), 1, "{output}");
     assert!(!output.contains("--cwd"), "{output}");
 

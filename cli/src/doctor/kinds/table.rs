@@ -49,7 +49,7 @@ kinds! {
         "Remove the variable, or open a new terminal in the editor.",
         Remedy::Unset("ENABLE_IDE_INTEGRATION");
     AUTO_CONNECT_OFF = "auto-connect-off" Problem:
-        "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself, even with --ide. Version 1.0.51 \
+        "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself, even with --ide. Claude Code 1.0.51 \
          attaches with --ide.",
         "Remove the variable, or type /ide in the agent.",
         Remedy::Unset("CLAUDE_CODE_AUTO_CONNECT_IDE");
@@ -66,7 +66,7 @@ kinds! {
         Remedy::Unset("CLAUDE_CODE_IDE_HOST_OVERRIDE");
     FOLDER_CHECK_SKIPPED = "folder-check-skipped" Note:
         "CLAUDE_CODE_IDE_SKIP_VALID_CHECK makes the agent attach without checking the folders of the editor. \
-         Version 1.0.51 does not attach to an editor with another folder. No version attaches to a dead process.",
+         Claude Code 1.0.51 does not attach to an editor with another folder. No version attaches to a dead process.",
         "Remove the variable, unless you want that.",
         Remedy::Unset("CLAUDE_CODE_IDE_SKIP_VALID_CHECK");
     OPENCODE_WITHOUT_TOKEN = "opencode-without-token" Note:
@@ -94,8 +94,8 @@ kinds! {
 
     DIRECTORY_MISSING = "directory-missing" Problem:
         "There is no directory of lock files, so no editor has ever published one there.",
-        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR; or run \
-         `ide-mcp editor`.";
+        "Start the editor, with its extension for the agent (`ide-mcp plugin nvim`, or vim or emacs, installs ours) and \
+         with the same HOME and CLAUDE_CONFIG_DIR; or run `ide-mcp editor`.";
     DIRECTORY_NOT_A_DIRECTORY = "directory-not-a-directory" Problem blinds:
         "A file, or a symbolic link that leads nowhere, is in the place of the directory of lock files, or of a \
          directory above it.",
@@ -153,9 +153,10 @@ kinds! {
         "Start the editor again, with the same HOME and CLAUDE_CONFIG_DIR as the agent, or update its extension.";
 
     NO_LOCK_FILES = "no-lock-files" Problem:
-        "No editor has published itself.",
-        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR; or run \
-         `ide-mcp editor`.";
+        "No editor has published itself here.",
+        "Start the editor, with its extension for the agent (`ide-mcp plugin nvim`, or vim or emacs, installs ours); \
+         after `:IdeMcp stop`, `:IdeMcp start` does. If it runs, it may publish elsewhere: `:IdeMcp doctor` in it, or M-x \
+         ide-mcp-doctor, shows where, and the same HOME and CLAUDE_CONFIG_DIR bring it here. Or run `ide-mcp editor`.";
     LOCK_MISNAMED = "lock-misnamed" Note:
         "A lock file is named after its port. No agent reads a file with another name.",
         "Move it away.",
@@ -331,7 +332,7 @@ kinds! {
          CLAUDE_CODE_SSE_PORT to its port.";
     SEVERAL_EDITORS_ONE_NAMED = "several-editors-one-named" Note:
         "Several editors have the directory open, and CLAUDE_CODE_SSE_PORT names one: an agent attaches to that \
-         one. Version 1.0.51 attaches to none.",
+         one. Claude Code 1.0.51 attaches to none.",
         "Update the agent if it is that old, or close the other editors.";
     NO_EDITOR_FOR_DIRECTORY = "no-editor-for-directory" Problem:
         "There are lock files, but none of a usable editor that has the directory open.",

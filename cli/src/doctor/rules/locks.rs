@@ -100,9 +100,11 @@ fn dead(lock: &Lock, pid: u32) -> (&'static Kind, String) {
         return (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path})"));
     }
     match &lock.probe {
-        Some(Probe::Open { without_token: Answer::Alien(answer) }) => (
+        Some(Probe::Open { without_token: Answer::Alien(_) }) => (
             &kinds::LOCK_WITHOUT_EDITOR,
-            format!("the process {pid} of {who} does not run, and its port answers {answer:?} ({path})"),
+            format!(
+                "the process {pid} of {who} does not run, and another program, not an editor, has its port ({path})"
+            ),
         ),
         Some(Probe::Refused) => (
             &kinds::LOCK_WITHOUT_EDITOR,
