@@ -43,7 +43,8 @@ pub(crate) const EDITORS: &[Editor] = &[
             ("XDG_DATA_HOME", "nvim-data/site/pack/ide-mcp/start/ide-mcp"),
             ("LOCALAPPDATA", "nvim-data/site/pack/ide-mcp/start/ide-mcp"),
         ],
-        next: "open a file in nvim; `:IdeMcp toggle` starts the agent beside it, `:checkhealth ide-mcp` says what is wrong, `:help ide-mcp` has the rest",
+        next: "restart nvim, open a file, and type\n    :IdeMcp toggle           to start the agent beside it\n    \
+               :checkhealth ide-mcp     to find out what is wrong\n    :help ide-mcp            for the rest",
     },
     Editor {
         name: "vim",
@@ -61,7 +62,8 @@ pub(crate) const EDITORS: &[Editor] = &[
             ("HOME", "vimfiles/pack/ide-mcp/start/ide-mcp"),
             ("USERPROFILE", "vimfiles/pack/ide-mcp/start/ide-mcp"),
         ],
-        next: "open a file in vim; `:IdeMcp toggle` starts the agent beside it, `:IdeMcp doctor` says what is wrong, `:help ide-mcp` has the rest",
+        next: "restart vim, open a file, and type\n    :IdeMcp toggle      to start the agent beside it\n    \
+               :IdeMcp doctor      to find out what is wrong\n    :help ide-mcp       for the rest",
     },
     Editor {
         name: "emacs",
@@ -71,7 +73,8 @@ pub(crate) const EDITORS: &[Editor] = &[
             "ide-mcp-tools.el" "ide-mcp-view.el" "ide-mcp-wire.el" "ide-mcp.el"),
         places: &[("HOME", ".emacs.d/ide-mcp")],
         on_windows: &[("HOME", ".emacs.d/ide-mcp"), ("APPDATA", ".emacs.d/ide-mcp")],
-        next: "add to your init file: (add-to-list 'load-path \"DIR\") (require 'ide-mcp) (ide-mcp-mode)",
+        next: "add to your init file\n    (add-to-list 'load-path \"DIR\")\n    (require 'ide-mcp)\n    (ide-mcp-mode)\n\
+               and restart emacs: M-x ide-mcp-toggle starts the agent beside your file",
     },
 ];
 
