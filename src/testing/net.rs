@@ -6,10 +6,11 @@ use core::time::Duration;
 use arbitrary::{Arbitrary, Unstructured};
 
 use super::pair::{NEVER_IDLE, PATIENCE, assert_moves_on, earlier, never_idle, turn};
-use super::{AgentAct, Change, Link, Random, Step, Way, script};
+use super::{AgentAct, Change, Link, Pair, Random, Step, Way, script};
 use crate::{
     Output, Time,
-    ide::{Client, ClientConfig, ClientEvent, ConnId, Server, ServerConfig, ServerEvent},
+    ide::discovery::AuthToken,
+    ide::{Auth, Client, ClientConfig, ClientEvent, ConnId, Server, ServerConfig, ServerEvent},
     mcp::Implementation,
     rpc::{RequestId, SessionId},
 };
@@ -29,8 +30,8 @@ const MAX_CONNECTIONS: usize = 64;
 /// A net passes each event of the server to the application, which is an argument of its methods. Time passes only by
 /// [`advance`](Net::advance) and by the steps of a script.
 ///
-/// To test one answer, or the arguments of one call, use a [`Pair`](crate::testing::Pair) of a [`Server`] and a
-/// [`Client`](crate::ide::Client) instead: a net shows what the editor gets, not what the agents get. You can compare
+/// To test one answer, or the arguments of one call, use [`Pair::attach`] instead: a net shows what the editor gets, not
+/// what the agents get. You can compare
 /// events, but you cannot make a [`Call`](crate::ide::tool::Call): compare its id with
 /// [`AgentId::call`](crate::ide::AgentId::call), which counts from 1.
 ///
@@ -41,7 +42,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///
 /// ```
 /// use ide_mcp::ide::tool::{Diagnostics, Tool, ToolCall};
-/// use ide_mcp::ide::{Auth, Policy, Server, ServerConfig, ServerEvent};
+/// use ide_mcp::ide::{Server, ServerConfig, ServerEvent};
 /// use ide_mcp::rpc::ErrorObject;
 /// use ide_mcp::testing::Net;
 ///
@@ -57,8 +58,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///
 /// fn fuzz(data: &[u8]) {
 ///     let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
-///     let config = ServerConfig::new("my editor", "1").policy(Policy::new(1, Auth::Disabled)).tools(tools);
-///     Net::new(config).play_all(data, on_event);
+///     Net::new(ServerConfig::new("my editor", "1").tools(tools)).play_all(data, on_event);
 /// }
 ///
 /// fuzz(b"any bytes are a script, and equal bytes are equal scripts");
@@ -119,14 +119,82 @@ enum Peer {
     Program(Vec<u8>),
 }
 
-impl Net {
-    /// Creates a net without connections at the time zero. Agents have the token and the port of the
-    /// policy.
+/// Returns the configuration of an agent for this editor. Completes that of the editor as an adapter does when it
+/// listens: with a port, and with a token for [`Auth::Generated`].
+fn agent_for(config: &mut ServerConfig) -> ClientConfig {
+    let policy = &mut config.policy;
+    policy.port = policy.port.max(1);
+    if matches!(policy.auth, Auth::Generated) {
+        let Ok(token) = AuthToken::generate(Random::new(0).source());
+        policy.auth = Auth::Token(token);
+    }
+    ClientConfig::new(Implementation::new("agent", "1"), policy.port, policy.auth.token().cloned())
+}
+
+/// Creates an agent with this number.
+fn client(config: ClientConfig, number: usize, now: Time) -> Client {
+    let seed = u64::try_from(number).unwrap_or(u64::MAX);
+    #[allow(clippy::expect_used, reason = "its random bytes never fail, and its limits are the default ones")]
+    Client::new(config, Random::new(seed).source(), SessionId::new(seed), now)
+        .expect("a client with default limits")
+}
+
+impl Pair<Server, Client> {
+    /// Creates an editor with this configuration and an agent, and lets the agent attach. As in a [`Net`], the
+    /// configuration needs no port and no token.
+    ///
+    /// Use it to test what an agent gets: an answer, a selection, the end of a call.
+    ///
+    /// ```
+    /// use ide_mcp::ide::tool::{Diagnostics, GetDiagnostics, Tool, ToolCall};
+    /// use ide_mcp::ide::{ClientEvent, Server, ServerConfig, ServerEvent};
+    /// use ide_mcp::testing::Pair;
+    ///
+    /// // The function of your editor.
+    /// fn on_event(server: &mut Server, event: ServerEvent) {
+    ///     if let ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _), .. } = event {
+    ///         let _ = server.answer(call, Diagnostics { files: Vec::new() });
+    ///     }
+    /// }
+    ///
+    /// let mut pair = Pair::attach(ServerConfig::new("my editor", "1.0").tools([Tool::GetDiagnostics]));
+    /// let pending = pair.client.call_tool(&GetDiagnostics::default()).unwrap();
+    /// pair.settle();
+    /// for event in std::mem::take(&mut pair.server_events) {
+    ///     on_event(&mut pair.server, event);
+    /// }
+    /// pair.settle();
+    /// let outcome = pair.client_events.drain(..).find_map(|event| match event {
+    ///     ClientEvent::Outcome { request, outcome } if request == pending.id() => Some(outcome),
+    ///     _ => None,
+    /// });
+    /// assert!(pending.answer(outcome.unwrap()).unwrap().files.is_empty());
+    /// ```
     #[must_use]
-    pub fn new(config: ServerConfig) -> Self {
-        let policy = &config.policy;
-        let info = Implementation::new("agent", "1");
-        let agent = ClientConfig::new(info, policy.port, policy.auth.token().cloned());
+    pub fn attach(mut config: ServerConfig) -> Self {
+        let client = client(agent_for(&mut config), 0, Time::ZERO);
+        let mut server = Server::new(config);
+        let conn = server.connect(Time::ZERO);
+        let mut pair = Self::joined(server, conn, client, Time::ZERO);
+        pair.settle_with(
+            |server, event| {
+                // An adapter looks up who owns the socket. This one is ours.
+                if let ServerEvent::AdmissionPending { conn } = event {
+                    server.admit(*conn);
+                }
+            },
+            |_, _| {},
+        );
+        pair
+    }
+}
+
+impl Net {
+    /// Creates a net without connections at the time zero. Pass the configuration of your editor: as an adapter does,
+    /// the net chooses a port and a token if the policy leaves them open, and its agents have both.
+    #[must_use]
+    pub fn new(mut config: ServerConfig) -> Self {
+        let agent = agent_for(&mut config);
         Self { server: Server::new(config), now: Time::ZERO, agent, connections: Vec::new() }
     }
 
@@ -142,17 +210,8 @@ impl Net {
     }
 
     /// Connects an agent. Returns the number of its connection.
-    ///
-    /// # Panics
-    ///
-    /// Panics if no agent can be created from the configuration of the server.
     pub fn attach(&mut self) -> usize {
-        let number = self.connections.len();
-        let seed = u64::try_from(number).unwrap_or(u64::MAX);
-        let client =
-            Client::new(self.agent.clone(), Random::new(seed).source(), SessionId::new(seed), self.now);
-        #[allow(clippy::expect_used, reason = "a harness of tests reports a failure this way")]
-        let client = client.expect("the configuration of the server gives one for an agent");
+        let client = client(self.agent.clone(), self.connections.len(), self.now);
         self.connect(Peer::Agent { client: client.into(), open: Vec::new() })
     }
 
@@ -398,6 +457,35 @@ mod tests {
         let mut config = ServerConfig::new("e", "1").policy(policy).tools(tools);
         config.max_clients = 2;
         Net::new(config)
+    }
+
+    #[test]
+    fn agents_attach_with_each_policy() {
+        let token = AuthToken::from_text("a-token").unwrap();
+        for (name, config) in [
+            ("the default", None),
+            ("a port", Some(Policy::new(7, Auth::Generated))),
+            ("no port", Some(Policy::new(0, Auth::Disabled))),
+            ("a token", Some(Policy::new(0, Auth::Token(token.clone())))),
+            ("a resumed token", Some(Policy::new(0, Auth::Resumed(token)))),
+        ]
+        .map(|(name, policy)| {
+            let config = ServerConfig::new("e", "1").tools([Tool::GetDiagnostics]);
+            (name, policy.into_iter().fold(config, ServerConfig::policy))
+        }) {
+            let (mut net, mut calls) = (Net::new(config.clone()), 0);
+            let agent = net.attach();
+            net.settle(answer);
+            net.act(agent, &AgentAct::GetDiagnostics);
+            net.settle(|server, event| {
+                calls += i32::from(matches!(&event, ServerEvent::Call { .. }));
+                answer(server, event);
+            });
+            assert_eq!(calls, 1, "{name}");
+            let mut pair = Pair::attach(config);
+            assert!(pair.client.call_tool(&GetDiagnostics::default()).is_ok(), "{name}");
+            pair.finish_with(|_, _| {}, |_, _| {});
+        }
     }
 
     fn answer(server: &mut Server, event: ServerEvent) {
