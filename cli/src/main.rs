@@ -38,7 +38,7 @@ mod sidecar;
         feature = "doctor",
         feature = "tap"
     )),
-    allow(dead_code, unused_imports, reason = "a command alone uses a part of the shared code")
+    allow(dead_code, unused_imports, reason = "one command alone uses only part of the shared code")
 )]
 mod support;
 #[cfg(feature = "tap")]
@@ -53,7 +53,7 @@ mod topics;
 mod view;
 
 #[cfg(not(any(feature = "clap", feature = "sidecar")))]
-compile_error!("each command of the program is a feature: choose one");
+compile_error!("each command is a feature of the package: choose at least one");
 
 use std::process::ExitCode;
 

@@ -36,8 +36,8 @@ pub(crate) fn main(options: &Options) -> ExitCode {
     Program("man").done(written.and_then(|()| write(&pages, &options.dir)))
 }
 
-/// Writes the pages: first into a folder beside the others, so that a full disk changes none of them, then each to
-/// its place.
+/// Writes all pages into a temporary folder in `dir` first, and then moves each to its place, so that a full disk
+/// changes no page that is already there.
 fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
     let shown = dir.display();
     if fs::metadata(dir).is_ok_and(|found| !found.is_dir()) {
@@ -55,12 +55,12 @@ fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
             let mut moves = pages.iter().map(|(name, _)| fs::rename(aside.join(name), dir.join(name)));
             moves.try_for_each(|moved| moved.map_err(|error| format!("{shown}: {error}")))
         });
-    // Nothing is left in it, or nothing of use.
+    // By now it is empty, or has only pages that could not be moved.
     let _ = fs::remove_dir_all(&aside);
     moved
 }
 
-/// Adds the page of a command with its name, and those of its commands.
+/// Adds the page of a command under its file name, and the pages of its subcommands.
 fn render(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     let man = Man::new(command.clone());
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_uppercase();
@@ -86,7 +86,7 @@ fn render(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Re
     command.get_subcommands().try_for_each(|command| render(command, pages))
 }
 
-/// Writes the synopsis as the help has it. The library's own would name no value of an option, and no COMMAND.
+/// Writes the synopsis as it is in the help. That of clap_mangen leaves out COMMAND and the values of options.
 fn synopsis(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.strip_prefix("Usage:").unwrap_or(&usage);
@@ -103,7 +103,7 @@ fn synopsis(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
     roff.to_writer(page)
 }
 
-/// Splits a part of a help that has a heading.
+/// Splits the heading off a part of the help; `None` if the part has none of these headings.
 fn heading(part: &str) -> Option<(&str, &str)> {
     part.split_once(':').filter(|(name, _)| matches!(*name, "Examples" | "Exit status"))
 }

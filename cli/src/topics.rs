@@ -1,5 +1,5 @@
-//! The pages of `ide-mcp help TOPIC`. They are files of this package, since a package contains nothing from
-//! outside of its folder.
+//! The pages of `ide-mcp help TOPIC`. They are files in the folder of this package, because a published package has no
+//! files from outside its folder.
 
 /// A page about a whole topic, for which the help of a command has no room.
 pub(crate) struct Topic {
@@ -7,7 +7,7 @@ pub(crate) struct Topic {
     pub(crate) text: &'static str,
 }
 
-/// The pages in the order of the help, each with a command that it is about.
+/// The pages in the order of the help, each if the program has a command that the page is about.
 pub(crate) const TOPICS: &[Topic] = &[
     #[cfg(feature = "editor")]
     Topic { name: "config", text: include_str!("../docs/config.md") },

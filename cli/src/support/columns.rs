@@ -1,5 +1,5 @@
-//! The columns of the characters of a line on the screen, the replacements of some of them, and the cutting of a
-//! line to a number of columns.
+//! Lays out a line on the screen: the column of each character, what is shown for a character that cannot be shown, and
+//! how a line is cut to a width.
 
 use ide_mcp::ide::kit::is_display_unsafe;
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthChar as _;
 
 const TAB: usize = 4;
-/// The columns of a terminal that does not report its size.
+/// The width that we assume for a terminal that does not report its size.
 const USUAL: usize = 80;
 
 /// A character of a line as it is shown.
@@ -44,17 +44,18 @@ pub(crate) fn glyphs(line: &str) -> impl Iterator<Item = Glyph> + '_ {
         // A combining character at the beginning of a line has no character to join, so it takes a
         // column.
         let width = if width == 0 && column == 0 { 1 } else { width };
-        // A mark on a tab or on a control character is a cluster without a column of its own.
+        // A combining mark after a tab or a control character is a cluster of its own, but takes no column, so the
+        // cursor must not stop at it.
         let glyph = Glyph { byte, column, width, starts: is_first && width > 0, shown, replaced };
         column = column.saturating_add(width);
         glyph
     })
 }
 
-/// Returns the length of the first grapheme cluster of a text.
+/// Returns the length of the first grapheme cluster of a string.
 fn first_cluster(text: &str) -> usize {
     match text.as_bytes() {
-        // Most texts need no tables.
+        // Most strings begin with ASCII, which needs no tables.
         [b' '..=b'~'] | [b' '..=b'~', 0..=0x7f, ..] => 1,
         _ => text.graphemes(true).next().map_or(0, str::len),
     }
@@ -65,7 +66,7 @@ pub(crate) fn column_of(line: &str, byte: usize) -> usize {
     width(line.get(..byte).unwrap_or(line))
 }
 
-/// Returns the number of columns of a text.
+/// Returns the width of a string in columns.
 pub(crate) fn width(line: &str) -> usize {
     glyphs(line).last().map_or(0, |glyph| glyph.column.saturating_add(glyph.width))
 }
@@ -85,8 +86,8 @@ pub(crate) fn byte_at(line: &str, column: usize) -> usize {
     line.len()
 }
 
-/// Returns a line, or its beginning and an ellipsis if it is wider than these columns. The search goes no further
-/// than needed, because lines can be long.
+/// Returns a line, or its beginning and an ellipsis if it is wider than these columns. It looks at no more of the line
+/// than it must, because lines can be long.
 pub(crate) fn cut(line: &str, columns: usize) -> Cow<'_, str> {
     // The end of the longest beginning that leaves a column for the ellipsis.
     let mut end = 0;
@@ -114,7 +115,8 @@ pub(crate) fn cut_start(line: &str, columns: usize) -> Cow<'_, str> {
     if columns == 0 { "".into() } else { format!("…{kept}").into() }
 }
 
-/// Returns the columns of standard output; `None` for a pipe or a file, whose lines are neither cut nor wrapped.
+/// Returns the width of standard output in columns; `None` for a pipe or a file, whose lines are neither cut nor
+/// wrapped.
 pub(crate) fn of_stdout() -> Option<usize> {
     let stdout = io::stdout();
     let size = || terminal_size::terminal_size_of(&stdout);
@@ -122,12 +124,13 @@ pub(crate) fn of_stdout() -> Option<usize> {
     stdout.is_terminal().then(|| columns().unwrap_or(USUAL))
 }
 
-/// Returns the character that is shown, its width, and true if it is a replacement.
+/// Returns the character to show, its width, and true if it is a replacement.
 fn shown(character: char) -> (char, usize, bool) {
     let picture = match character {
         '\0'..='\u{1f}' => char::from_u32(u32::from(character).saturating_add(0x2400)),
         '\u{7f}' => Some('\u{2421}'),
-        // Invisible characters can hide something. They are not a space, a break or part of a word.
+        // Invisible characters can hide something. These have no use that a reader would see: they are no space, line
+        // break or part of a word.
         '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' => {
             Some(char::REPLACEMENT_CHARACTER)
         }
@@ -147,15 +150,20 @@ mod tests {
             ("letters", "ab", "ab", &[0, 1, 2]),
             ("tabs", "\ta\t\tb", " a  b", &[0, 4, 5, 8, 12, 13]),
             ("wide", "a\u{6f22}b", "a\u{6f22}b", &[0, 1, 3, 4]),
-            ("a mark", "e\u{301}x", "e\u{301}x", &[0, 1, 1, 2]),
-            ("a mark on its own", "\u{301}x", "\u{301}x", &[0, 1, 2]),
+            ("a combining mark", "e\u{301}x", "e\u{301}x", &[0, 1, 1, 2]),
+            ("a combining mark on its own", "\u{301}x", "\u{301}x", &[0, 1, 2]),
             (
                 "control",
                 "a\u{1b}[2J\0\u{7f}\r",
                 "a\u{241b}[2J\u{2400}\u{2421}\u{240d}",
                 &[0, 1, 2, 3, 4, 5, 6, 7, 8],
             ),
-            ("direction and nothing", "\u{202e}\u{200b}\u{9b}", "\u{fffd}\u{fffd}\u{fffd}", &[0, 1, 2, 3]),
+            (
+                "direction, zero width, C1",
+                "\u{202e}\u{200b}\u{9b}",
+                "\u{fffd}\u{fffd}\u{fffd}",
+                &[0, 1, 2, 3],
+            ),
         ];
         for (name, line, seen, columns) in cases {
             let all: Vec<Glyph> = glyphs(line).collect();
@@ -184,8 +192,8 @@ mod tests {
     fn cut_line_has_an_ellipsis() {
         let cases = [
             ("short", 5, "abc", "abc", "abc"),
-            ("exactly as wide", 3, "abc", "abc", "abc"),
-            ("one too wide", 3, "abcd", "ab…", "…cd"),
+            ("exactly as wide as the screen", 3, "abc", "abc", "abc"),
+            ("one column too wide", 3, "abcd", "ab…", "…cd"),
             ("wide characters", 5, "日本語", "日本…", "…本語"),
             ("wide, with an odd column", 4, "日本語", "日…", "…語"),
             ("wide characters that fit", 6, "日本語", "日本語", "日本語"),

@@ -1,7 +1,7 @@
-//! Complaints to standard error, even if nobody reads it.
+//! Writes messages to standard error without ever blocking the program, even if nobody reads them.
 //!
-//! A thread writes them from a bounded queue, so the caller never waits. The queue counts the
-//! complaints that find no room, and prints the count in their place.
+//! A thread writes them from a bounded queue. Messages that find no room in the queue are counted,
+//! and the count is printed in their place.
 
 use ide_mcp::ide::kit::display_safe_lines;
 use std::collections::VecDeque;
@@ -13,8 +13,8 @@ use std::time::Duration;
 /// The maximum number of bytes in the queue: as much as the pipe itself holds.
 const ROOM: usize = 64 * 1024;
 
-/// The time that the end of a program waits for its complaints. A terminal takes them at once; a
-/// reader that takes nothing loses them.
+/// How long a program waits at its end until its complaints are written. A terminal takes them at
+/// once; a reader that does not read loses them.
 const SETTLING: Duration = Duration::from_secs(1);
 
 static COMPLAINTS: OnceLock<Complaints> = OnceLock::new();
@@ -40,7 +40,7 @@ struct Complaints(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
-    /// Signals that there is something to write, or nothing any more.
+    /// Signals that a line was queued, or that all lines are written.
     changed: Condvar,
 }
 
@@ -49,8 +49,8 @@ struct Waiting {
     lines: VecDeque<String>,
     /// The length of all lines.
     bytes: usize,
-    /// The number of complaints that found no room after the last line. `program` is that of the
-    /// last of them.
+    /// The number of complaints that found no room after the last line. `program` is the program of
+    /// the last one of these.
     dropped: usize,
     program: String,
     is_writing: bool,
@@ -63,7 +63,7 @@ impl Complaints {
         thread::spawn(move || {
             loop {
                 let line = writes.next();
-                // Nobody would receive a complaint about standard error.
+                // If standard error fails, there is no other place for a complaint about that.
                 let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
             }
         });
@@ -109,7 +109,8 @@ impl Shared {
 }
 
 impl Waiting {
-    /// Returns true if there is room for this line. A long line has room in an empty queue.
+    /// Returns true if there is room for this line. An empty queue has room for a line of any
+    /// length.
     fn put(&mut self, line: String) -> bool {
         let bytes = self.bytes.saturating_add(line.len());
         // After lost complaints the queue accepts nothing until their count is written, so the

@@ -1,4 +1,4 @@
-//! The first difference of two values of JSON, by its path.
+//! Finds the first difference between two JSON values, and its path.
 
 use ide_mcp::ide::kit::display_safe;
 use serde_json::Value;
@@ -22,27 +22,26 @@ pub(crate) enum Extent {
     Part,
 }
 
-/// The text that stands for any value in a recorded part.
+/// The string that stands for any value in a recorded part.
 pub(crate) const ANY: &str = "${any}";
 
-/// What stands for the folder of the agent in a script, as a path and as a URI.
+/// The strings that stand for the agent's folder in a script, as a path and as a URI.
 pub(crate) const FOLDER: &str = "${folder}";
 pub(crate) const FOLDER_URI: &str = "${folder_uri}";
 
-/// Returns the first difference in meaning, in the order of names and of elements; `None` if there
-/// is none. The order of members does not matter, numbers are compared by value, and texts that
-/// contain JSON as JSON.
+/// Returns the first difference in meaning, by the order of names and of elements; `None` if there is none. The order
+/// of members does not matter. Numbers are compared by value, and strings that contain JSON are compared as JSON.
 pub(crate) fn difference(recorded: &Value, now: &Value, extent: Extent) -> Option<Place> {
     in_values("", Some(recorded), Some(now), extent)
 }
 
-/// The maximum number of characters that are shown of a text.
+/// The maximum number of characters of a value that are shown.
 const SHOWN: usize = 300;
 
-/// The number of equal characters that are shown before a difference in a text.
+/// The number of equal characters that are shown before a difference in a string.
 const BEFORE: usize = 20;
 
-/// Returns the beginning of a text, safe for a screen.
+/// Returns the beginning of some bytes as text that is safe for a screen.
 pub(crate) fn quote(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes.trim_ascii_end()).replace("\r\n", " | ");
     let short: String = text.chars().take(SHOWN).collect();
@@ -92,8 +91,8 @@ fn place(path: &str, recorded: String, now: String) -> Place {
     Place { path: path.into(), recorded, now }
 }
 
-/// Returns the JSON in a text, if it contains an object or an array. A recorded part has such a text
-/// as the object or array itself.
+/// Returns the JSON that a string contains, if it is an object or an array. A recorded part may have that object or
+/// array itself instead of the string.
 fn contained(value: &Value, extent: Extent) -> Option<Value> {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => serde_json::from_str(text).ok(),
@@ -102,7 +101,7 @@ fn contained(value: &Value, extent: Extent) -> Option<Value> {
     }
 }
 
-/// Returns two values as text; of two long texts the part around the first difference.
+/// Returns two values as they are shown: of two long strings only the part around the first difference.
 fn shown(a: &Value, b: &Value) -> [String; 2] {
     if let (Value::String(a), Value::String(b)) = (a, b) {
         let equal = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
@@ -147,26 +146,36 @@ mod tests {
                 Some(["a[1].b", "2", "3"]),
             ),
             ("a missing member", json!({"a": {"b": 1}}), json!({"a": {}}), Some(["a.b", "1", "nothing"])),
-            ("null is not absence", json!({"a": null}), json!({}), Some(["a", "null", "nothing"])),
+            ("null is not a missing member", json!({"a": null}), json!({}), Some(["a", "null", "nothing"])),
             ("one element too many", json!([]), json!([null]), Some(["[0]", "nothing", "null"])),
-            ("an odd name", json!({"a b": 1}), json!({"a b": 2}), Some([r#"["a b"]"#, "1", "2"])),
-            ("another kind", json!({"a": {}}), json!({"a": []}), Some(["a", "{}", "[]"])),
+            ("a name with a space", json!({"a b": 1}), json!({"a b": 2}), Some([r#"["a b"]"#, "1", "2"])),
+            ("an object and an array", json!({"a": {}}), json!({"a": []}), Some(["a", "{}", "[]"])),
             ("texts", json!({"a": "b"}), json!({"a": "c"}), Some(["a", "\"b\"", "\"c\""])),
             (
-                "JSON in texts, equal",
+                "equal JSON in strings",
                 text(json!({"a": 1, "b": 2})),
                 json!({"text": "{\"b\":2, \"a\":1}"}),
                 None,
             ),
             (
-                "JSON in texts",
+                "JSON in strings",
                 text(json!([{"a": 1}])),
                 text(json!([{"a": 2}])),
                 Some(["text → [0].a", "1", "2"]),
             ),
-            ("JSON in one text", text(json!([1])), json!({"text": "x"}), Some(["text", "\"[1]\"", "\"x\""])),
-            ("an object is not text", json!([1]), json!("[1]"), Some(["the whole value", "[1]", "\"[1]\""])),
-            ("long texts", ends_a, ends_b, Some(["the whole value", &around("a"), &around("b")])),
+            (
+                "JSON in one string alone",
+                text(json!([1])),
+                json!({"text": "x"}),
+                Some(["text", "\"[1]\"", "\"x\""]),
+            ),
+            (
+                "an array is not a string",
+                json!([1]),
+                json!("[1]"),
+                Some(["the whole value", "[1]", "\"[1]\""]),
+            ),
+            ("long strings", ends_a, ends_b, Some(["the whole value", &around("a"), &around("b")])),
         ]
         .into_iter()
         .map(|(name, a, b, found)| {

@@ -1,10 +1,10 @@
-//! The end of a connection in words for a user, who thinks of an editor or an agent, and knows no codes.
+//! Says how a connection ended, in words for a user, who thinks of an editor or an agent and knows no close codes.
 
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ws::{CloseCode, Closed};
 
-/// Describes a close code by what its sender did, such as `ended` for the editor; `None` for a code that means nothing
-/// to users.
+/// Says what the sender of a close code did, such as `ended` for an editor that quits; `None` for a code that means
+/// nothing to users.
 pub(crate) const fn meaning(code: u16) -> Option<&'static str> {
     Some(match code {
         1000 => "closed the connection",
@@ -46,7 +46,7 @@ pub(crate) fn ended(other: &str, closed: &Closed) -> String {
     display_safe(&text).into_owned()
 }
 
-/// Describes that an agent with this name has detached, and why, unless it just said goodbye.
+/// Says that the agent with this name has detached, and why, unless it closed the connection in the normal way.
 #[cfg(feature = "editor")]
 pub(crate) fn detached(name: &str, closed: &Closed) -> String {
     let is_goodbye = matches!(closed, Closed::Remote { code: None | Some(CloseCode::NORMAL), reason } if reason.is_empty());
@@ -71,17 +71,17 @@ mod tests {
             ("no code", by(0, ""), "the editor closed the connection"),
             ("an editor that quits", by(1001, ""), "the editor ended"),
             ("with a reason", by(1001, "bye"), "the editor ended: bye"),
-            ("a reason for the terminal", by(1001, "\u{1b}[2J"), "the editor ended: \u{fffd}[2J"),
+            ("a reason with a control sequence", by(1001, "\u{1b}[2J"), "the editor ended: \u{fffd}[2J"),
             ("a refusal", by(1008, ""), "the editor refused the connection"),
             ("a code without a meaning", by(1014, ""), "the editor closed the connection with code 1014"),
-            ("a code of its own", by(4000, "x"), "the editor closed the connection with code 4000: x"),
+            ("a private code", by(4000, "x"), "the editor closed the connection with code 4000: x"),
             (
                 "killed",
                 Closed::Abnormal,
                 "the connection broke off without a goodbye, as if the editor was killed or crashed",
             ),
             ("silent", Closed::TimedOut, "the editor has been silent for too long"),
-            ("from here", Closed::Local { clean: true }, "this side closed the connection"),
+            ("closed by this side", Closed::Local { clean: true }, "this side closed the connection"),
         ];
         for (name, closed, expected) in rows {
             assert_eq!(ended("the editor", &closed), expected, "{name}");

@@ -1,30 +1,30 @@
-//! The search for the editor, with the options of the programs in its errors, and with the choice of a user among
-//! several editors.
+//! Finds the editor for a command. The errors name the options that help; if several editors fit, the user at a
+//! terminal can choose.
 
 use ide_mcp::ide::kit::display_line;
 use ide_mcp_lockfile::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, WorkingDir};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-/// An editor that everybody has who reads that there is none: it is part of this program.
+/// Added to an error that there is no editor: whoever reads it has this one, because it is part of this program.
 pub(crate) const OWN_EDITOR: &str = "or run `ide-mcp editor`";
 
 /// The maximum number of editors in a list: a user who has more of them in one folder names the port.
 const MAX_LISTED: usize = 20;
 
-/// How much of an answer is repeated, in characters.
+/// The maximum number of characters that are repeated of an answer that we do not understand.
 const MAX_ANSWER: usize = 40;
 
 /// Finds the editor by its lock file, without connecting to it.
 ///
 /// # Errors
-/// The reason for a user, in several lines.
+/// The reason, in several lines for the user.
 pub(crate) fn editor(search: &EditorSearch) -> Result<FoundEditor, String> {
     search.find().map_err(with_options)
 }
 
-/// Lets the user at a terminal choose if several editors fit, and returns the search for the chosen one. Every other
-/// search is returned unchanged, also if it finds nothing.
+/// Lets the user at a terminal choose if several editors fit, and returns the search for the chosen one. Otherwise
+/// returns the search unchanged, even if it finds no editor.
 ///
 /// # Errors
 /// The error of [`editor`], if the user chooses none.
@@ -118,12 +118,12 @@ pub(crate) fn with_options(none: Box<NoEditor>) -> String {
             add("use --cwd DIR for an editor that has another directory open");
             add(OWN_EDITOR);
         }
-        // The library names it where there are no lock files.
+        // If there are no lock files, the library's error already names it.
         NoneFits { .. } => {}
         NoFile { .. } => add("use the lock file of a running editor, or run `ide-mcp editor`"),
         NoFileForPort { .. } => add("use the port of a running editor, or run `ide-mcp editor`"),
         DeadProcess { .. } => {
-            add("--dead-process attaches to it all the same");
+            add("--dead-process attaches to it anyway");
             add(OWN_EDITOR);
         }
         _ => {}
@@ -151,8 +151,8 @@ mod tests {
             ("a word", "x\n", &many[..2], None),
             ("nothing", "\n", &many[..2], None),
             ("the last in the list", "20\n", &many, Some(19)),
-            ("one that the list leaves out", "21\n", &many, None),
-            ("the port of such a one", "40024\n", &many, Some(24)),
+            ("the number of an editor that the list leaves out", "21\n", &many, None),
+            ("the port of an editor that the list leaves out", "40024\n", &many, Some(24)),
         ];
         for (name, line, ports, expected) in rows {
             assert_eq!(picked(line, ports), expected, "{name}");

@@ -1,15 +1,15 @@
-//! The lines of a reader, in bounded memory.
+//! Reads lines in bounded memory.
 
 use std::fmt;
 use std::io::{self, BufRead, ErrorKind, Read as _};
 
-/// The lines of a reader that are not blank. A line that cannot be used is an item too, after which the next
-/// line follows.
+/// The lines of a reader that are not blank. A line that cannot be used is an item too, and the reading goes on after
+/// it.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     reader: R,
     longest: usize,
-    /// The number of lines that have begun.
+    /// The number of lines that have been begun.
     number: u64,
     /// True within a line that is too long.
     is_within: bool,
@@ -27,14 +27,14 @@ pub(crate) struct Line {
 /// Why a line cannot be used, as a predicate: the caller adds the subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BadLine {
-    /// The text with U+FFFD in place of the bytes that are no UTF-8.
+    /// The text with U+FFFD in place of the bytes that are not UTF-8.
     NotUtf8(String),
     /// The line has more than this number of bytes.
     TooLong(usize),
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Creates the lines of a reader, which have at most `longest` bytes.
+    /// Creates the lines of a reader. Lines of more than `longest` bytes are reported as too long.
     pub(crate) const fn new(reader: R, longest: usize) -> Self {
         Self { reader, longest, number: 0, is_within: false }
     }
@@ -61,7 +61,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(Line { number, text }))
     }
 
-    /// Skips the rest of a line that is too long. The line was reported before its rest has come.
+    /// Skips the rest of a line that is too long, and was reported already.
     fn skip_rest(&mut self) -> io::Result<()> {
         while self.is_within {
             let held = match self.reader.fill_buf() {
@@ -114,16 +114,16 @@ mod tests {
             ("no line feed at the end", b"a\nb", &[(1, Ok("a")), (2, Ok("b"))]),
             ("blank lines", b"\n\r\n a\r\n  \n", &[(3, Ok(" a\r"))]),
             (
-                "many bytes",
+                "characters of several bytes",
                 "\u{e9}\u{1f980}\n\u{e9}".as_bytes(),
                 &[(1, Ok("\u{e9}\u{1f980}")), (2, Ok("\u{e9}"))],
             ),
-            ("no text", b"a\n\xffc\nb", &[(1, Ok("a")), (2, not_utf8()), (3, Ok("b"))]),
+            ("not UTF-8", b"a\n\xffc\nb", &[(1, Ok("a")), (2, not_utf8()), (3, Ok("b"))]),
             ("the longest line", b"12345678\nb", &[(1, Ok("12345678")), (2, Ok("b"))]),
             ("the longest line at the end", b"12345678", &[(1, Ok("12345678"))]),
             ("longer lines", b"123456789\n1234567890\nb\n", &[(1, TOO_LONG), (2, TOO_LONG), (3, Ok("b"))]),
             ("a longer line at the end", b"1234567890", &[(1, TOO_LONG)]),
-            ("a longer line that is not text", b"\xff23456789\nb", &[(1, TOO_LONG), (2, Ok("b"))]),
+            ("a longer line that is not UTF-8", b"\xff23456789\nb", &[(1, TOO_LONG), (2, Ok("b"))]),
         ];
         for (name, input, expected) in rows {
             for size in [1, 3, 64] {

@@ -22,7 +22,7 @@ fn read(text: &str, system: System<'_>) -> Option<PathBuf> {
     LocalPath::parse(text, system).ok()?.to_str().map(Into::into)
 }
 
-/// Returns the plain form of a path without symbolic links.
+/// Resolves the symbolic links of a path, and returns its plain form.
 ///
 /// # Errors
 /// Every error of the system.
@@ -38,7 +38,8 @@ pub(crate) fn absolute(path: &Path) -> io::Result<PathBuf> {
     std::path::absolute(path).map(|path| plain(&path))
 }
 
-/// Returns `real`, which has the case on the disk, for a path that differs from it in its case alone on Windows.
+/// Returns `real`, which has the case on the disk, if the path differs from it only in case and this is Windows;
+/// otherwise the path.
 pub(crate) fn as_on_disk(path: PathBuf, real: &Path) -> PathBuf {
     let lower = |path: &Path| path.to_str().map(str::to_lowercase);
     if cfg!(windows) && lower(&path).is_some_and(|path| Some(path) == lower(real)) {
@@ -59,17 +60,17 @@ pub(crate) fn name(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
-/// Returns the URI as the real client writes it, which encodes nothing (measured): an editor can take the rest of it
-/// for the path.
+/// Returns the URI as the real client writes it, without encoding anything (measured): some editors take all that
+/// follows `file://` for the path.
 pub(crate) fn uri_unencoded(path: &str) -> String {
     WorkspaceFolder::new(path).uri
 }
 
-/// Returns the paths that a text can mean, a path or a `file:` URI, best first. Some clients encode a URI and some do
-/// not, so both readings of it are returned. A path that is not absolute starts at `folder`.
+/// Returns the paths that a string can mean, best first. It is a path, relative to `folder` or absolute, or a `file:`
+/// URI. Some clients encode a URI and some do not, so both readings of it are returned.
 ///
 /// # Errors
-/// Why the text names no file of this machine.
+/// Why the string names no file on this machine.
 pub(crate) fn meanings(text: &str, folder: &Path) -> Result<Vec<PathBuf>, String> {
     meanings_on(text, folder, system())
 }
@@ -100,7 +101,7 @@ fn meanings_on(text: &str, folder: &Path, system: System<'_>) -> Result<Vec<Path
         _ => false,
     };
     match (local(), &parsed) {
-        // A URI, or a path of Windows.
+        // A URI, or a Windows path.
         (Some(path), _) if is_windows || !is_of_posix => Ok(vec![path]),
         (None, Err(why)) if is_rooted => Err(format!("{text}: {why}")),
         _ if is_windows => {
@@ -126,54 +127,54 @@ mod tests {
         let (a, b) = (r"C:\proj\a.txt", r"C:\proj\sub\b ü.txt");
         let windows: &[(&str, &str, &[&str])] = &[
             ("plain", a, &[a]),
-            ("a small drive, slashes and dots", "c:/proj/sub/../a.txt", &[a]),
-            ("from resolving", r"\\?\C:\proj\a.txt", &[a]),
-            ("of POSIX tools", "/c/proj/a.txt", &[a]),
-            ("of WSL", "/mnt/c/proj/a.txt", &[a]),
-            ("below the folder", "a.txt", &[a]),
-            ("below the folder, down and up", r"sub\../a.txt", &[a]),
+            ("a drive in lower case, slashes and dots", "c:/proj/sub/../a.txt", &[a]),
+            ("as resolving returns it", r"\\?\C:\proj\a.txt", &[a]),
+            ("as POSIX tools write it", "/c/proj/a.txt", &[a]),
+            ("as WSL writes it", "/mnt/c/proj/a.txt", &[a]),
+            ("a relative path", "a.txt", &[a]),
+            ("a relative path, down and up", r"sub\../a.txt", &[a]),
             ("a URI", "file:///C:/proj/a.txt", &[a]),
             ("a URI with an encoded drive", "file:///c%3A/proj/a.txt", &[a]),
             ("a URI of this machine", "file://localhost/C:/proj/a.txt", &[a]),
             ("a URI with one slash", "file:/C:/proj/a.txt", &[a]),
-            ("as the real client puts it together", r"file://C:\proj\a.txt", &[a]),
+            ("as the real client writes it", r"file://C:\proj\a.txt", &[a]),
             ("the same with slashes", "file://c:/proj/a.txt", &[a]),
             ("a URI, encoded", "file:///C:/proj/sub/b%20%C3%BC.txt", &[r"C:\proj\sub\b%20%C3%BC.txt", b]),
             ("a URI, not encoded", "file:///C:/proj/sub/b ü.txt", &[b]),
             ("a URI, half encoded", "file:///C:/proj/50%", &[r"C:\proj\50%"]),
-            ("a share", r"\\Server\share\x", &[r"\\server\share\x"]),
+            ("a network share", r"\\Server\share\x", &[r"\\server\share\x"]),
             ("above", "..", &[r"C:\"]),
             ("elsewhere", r"D:\x", &[r"D:\x"]),
             ("a path without a drive", r"\proj\a.txt", &[]),
-            ("a path of POSIX", "/etc/passwd", &[]),
-            ("the folder of a drive", "C:a.txt", &[]),
-            ("a stream", "a.txt::$DATA", &[]),
+            ("a POSIX path", "/etc/passwd", &[]),
+            ("a path relative to a drive", "C:a.txt", &[]),
+            ("an alternate data stream", "a.txt::$DATA", &[]),
             ("a device", "NUL", &[]),
-            ("a device of Windows", r"\\.\pipe\x", &[]),
+            ("a named pipe", r"\\.\pipe\x", &[]),
             ("another machine", "file://other/a.txt", &[]),
             ("a NUL", "a\0b", &[]),
         ];
         let posix: &[(&str, &str, &[&str])] = &[
             ("plain", "/p/a.txt", &["/p/a.txt"]),
-            ("dots, for the system", "/p/link/../a.txt", &["/p/link/../a.txt"]),
-            ("below the folder", "sub/../a.txt", &["/p/sub/../a.txt"]),
+            ("dots, which the system resolves", "/p/link/../a.txt", &["/p/link/../a.txt"]),
+            ("a relative path", "sub/../a.txt", &["/p/sub/../a.txt"]),
             ("a name with a backslash", r"a\b:c", &[r"/p/a\b:c"]),
             ("a URI, encoded or not", "file:///p/%C3%BC", &["/p/%C3%BC", "/p/ü"]),
             ("a URI with one slash", "file:/p/a", &["/p/a"]),
             ("a URI of this machine", "file://localhost/p/a", &["/p/a"]),
             ("a URI, half encoded", "file:///p/50%", &["/p/50%"]),
-            ("a URI with a sign for a digit", "file:///p/%+1", &["/p/%+1"]),
+            ("a URI with a sign in place of a digit", "file:///p/%+1", &["/p/%+1"]),
             ("another machine", "file://other/a", &[]),
-            ("a path of Windows", r"file://C:\p\a", &[]),
+            ("a Windows path", r"file://C:\p\a", &[]),
         ];
         let wsl: &[(&str, &str, &[&str])] = &[
             ("a path of the distribution", "/mnt/c/proj/a.txt", &["/mnt/c/proj/a.txt"]),
-            ("a path of Windows", a, &["/mnt/c/proj/a.txt"]),
+            ("a Windows path", a, &["/mnt/c/proj/a.txt"]),
             ("in the distribution", r"\\wsl.localhost\Ubuntu\p\a", &["/p/a"]),
             ("in another distribution", r"\\wsl.localhost\Debian\p\a", &[]),
-            ("a URI of Windows", "file:///c:/proj/a.txt", &["/c:/proj/a.txt", "/mnt/c/proj/a.txt"]),
-            ("as the real client puts it together", r"file://C:\proj\a.txt", &["/mnt/c/proj/a.txt"]),
-            ("below the folder", "a.txt", &["/mnt/c/proj/a.txt"]),
+            ("a Windows URI", "file:///c:/proj/a.txt", &["/c:/proj/a.txt", "/mnt/c/proj/a.txt"]),
+            ("as the real client writes it", r"file://C:\proj\a.txt", &["/mnt/c/proj/a.txt"]),
+            ("a relative path", "a.txt", &["/mnt/c/proj/a.txt"]),
         ];
         for (system, folder, rows) in
             [(Windows, r"C:\proj", windows), (Linux, "/p", posix), (WSL, "/mnt/c/proj", wsl)]
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_windows_have_one_form() {
+    fn windows_paths_have_one_form() {
         for (path, expected) in [
             (r"\\?\C:\proj", r"C:\proj"),
             (r"\\?\UNC\server\share\p", r"\\server\share\p"),

@@ -1,4 +1,4 @@
-//! Connections to an editor, with the messages of the programs about the owner of its port.
+//! Connects to an editor, and tells the user about the owner of its port.
 
 use ide_mcp_driver::{ConnectError, Trust};
 use ide_mcp_lockfile::Unknown;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::support::complain;
 
-/// Connects to this port of this host for this program, if the server there is trusted. Nothing is
-/// sent. Reports the first server of an unknown owner on standard error.
+/// Connects to this port of this host if the server there is trusted, and sends nothing. Reports the first server whose
+/// owner is unknown on standard error.
 ///
 /// # Errors
 /// The errors of [`ide_mcp_blocking::connect_checked`].
@@ -28,7 +28,7 @@ pub(crate) fn connect_checked(
     Ok(stream)
 }
 
-/// Reports the first server of an unknown owner on standard error. On a system that never reports an owner, only the
+/// Reports the first server whose owner is unknown on standard error. On a system that never reports owners, only the
 /// doctor says so.
 pub(crate) fn report_unknown(program: &'static str, peer: impl Display, unknown: Unknown) {
     if unknown == Unknown::Unsupported {

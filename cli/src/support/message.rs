@@ -44,7 +44,7 @@ pub(crate) enum Kind<'a> {
 }
 
 impl Message {
-    /// Parses a text with one message or a batch. Returns no message for any other text.
+    /// Parses a string with one message or a batch. Returns no message for any other string.
     pub(crate) fn read(text: &str) -> Vec<Self> {
         match serde_json::from_str(text) {
             Ok(one) => vec![one],
@@ -67,8 +67,8 @@ impl Message {
         is_call.then(|| read_member(self.params.as_deref(), "name"))?
     }
 
-    /// Returns the arguments of a call, or the parameters of any other message, as they are written.
-    /// Without them, returns an empty text.
+    /// Returns the arguments of a call, or the parameters of any other message, as they are written; an empty string if
+    /// there are none.
     pub(crate) fn arguments(&self) -> String {
         let arguments = if self.tool().is_some() { self.param("arguments") } else { self.params.clone() };
         arguments.map(|raw| raw.get().to_owned()).unwrap_or_default()

@@ -1,6 +1,6 @@
-//! The code that the commands share: the search for the editor, the connection to it, messages as lines, the
-//! format of transcripts and the messages in them, output with or without a reader, the columns of texts,
-//! progress, and parts of a command line.
+//! The code that the commands share: it finds the editor and connects to it, reads messages from lines, reads and
+//! writes transcripts and files, prints output that may lose its reader, lays out lines on a screen, and parses common
+//! options.
 
 #[cfg(feature = "clap")]
 mod colors;

@@ -1,11 +1,11 @@
-//! The search for a program in PATH.
+//! Searches PATH for a program.
 
 use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// Returns the first file of a search path with one of these names. A relative directory is skipped: a command runs in
-/// a project, whose programs it does not trust.
+/// Returns the first file in a search path that has one of these names. Relative directories are skipped, because a
+/// command runs in a project, and must not trust the programs there.
 pub(crate) fn on_path(path: &OsStr, names: &[&str]) -> Option<PathBuf> {
     let dirs = env::split_paths(path).filter(|dir| dir.is_absolute());
     let mut programs = dirs.flat_map(|dir| names.iter().map(move |name| dir.join(name)));
@@ -32,8 +32,8 @@ mod tests {
             ("a directory is not a program", &[&a], unix, None),
             ("the second directory", &[&a, &b], unix, Some(b.join("claude"))),
             ("a relative directory", &[here, nothing], &["Cargo.toml"], None),
-            ("Windows has other names", &[&a, &c], unix, None),
-            ("the program of npm", &[&b, &c], windows, Some(b.join("claude.cmd"))),
+            ("a name of Windows does not count on Unix", &[&a, &c], unix, None),
+            ("the script that npm installs", &[&b, &c], windows, Some(b.join("claude.cmd"))),
             ("the native program comes first", &[&c], windows, Some(c.join("claude.exe"))),
         ];
         for (name, dirs, names, expected) in cases {

@@ -42,7 +42,7 @@ impl EditorArgs {
 /// Parses the port of a running editor.
 ///
 /// # Errors
-/// The values that it can have.
+/// The allowed values.
 pub(crate) fn running_port(text: &str) -> Result<u16, &'static str> {
     listening_port(text).ok().filter(|port| *port > 0).ok_or("give a number from 1 to 65535")
 }
@@ -50,12 +50,12 @@ pub(crate) fn running_port(text: &str) -> Result<u16, &'static str> {
 /// Parses a port to listen on; 0 is any free one.
 ///
 /// # Errors
-/// The values that it can have.
+/// The allowed values.
 pub(crate) fn listening_port(text: &str) -> Result<u16, &'static str> {
     text.parse().map_err(|_| "give a number from 0 to 65535")
 }
 
-/// Parses a flag: the users whose ports get the token.
+/// Parses `--trust-port`: whether the token is sent to the ports of every user or only of ours.
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 pub(crate) fn trust() -> impl TypedValueParser<Value = Trust> {
     BoolValueParser::new().map(|is_given| if is_given { Trust::EveryUser } else { Trust::OurUser })
@@ -64,14 +64,14 @@ pub(crate) fn trust() -> impl TypedValueParser<Value = Trust> {
 /// Parses a name that agents show.
 ///
 /// # Errors
-/// If nothing of it is visible.
+/// The name is blank.
 pub(crate) fn shown_name(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("give a name that agents can show") } else { Ok(text.into()) }
 }
 
 /// Returns the ports of the running editors for a completion, the newest editor first.
 fn ports() -> Vec<CompletionCandidate> {
-    // A directory that cannot be read has no ports: a completion shows no errors.
+    // A directory that cannot be read has no ports, because a completion cannot show errors.
     let dirs = from_environment(Extras::default()).unwrap_or_default();
     let found = dirs.into_iter().flat_map(|dir| scan_for(dir.form(), dir.dir).unwrap_or_default());
     let running = found.filter(|found| found.file.is_ok() && found.pid_alive != Some(false));

@@ -1,4 +1,4 @@
-//! Lines to standard output.
+//! Writes lines to standard output.
 
 use ide_mcp::ide::kit::is_display_unsafe as is_unsafe;
 use serde::Serialize;
@@ -14,7 +14,8 @@ pub(crate) fn print_json<T: Serialize + ?Sized>(value: &T) -> io::Result<()> {
     write_line(&json_line(value)?)
 }
 
-/// The error of Windows for a pipe whose reader has gone, beside the two that have a kind.
+/// One of the errors that Windows reports for a pipe whose reader has gone (`ERROR_PIPE_NOT_CONNECTED`). The standard
+/// library has a kind for the two others.
 const NOT_CONNECTED: i32 = 233;
 
 /// Returns the kind of the error of a write: [`io::ErrorKind::BrokenPipe`] if no process reads any more.
@@ -55,7 +56,7 @@ impl Formatter for Plain {
         escape(out, fragment)
     }
 
-    /// Writes JSON from elsewhere, which can have line breaks and tabs between its tokens.
+    /// Writes raw JSON, which can have line breaks and tabs between its tokens.
     fn write_raw_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         escape(out, &fragment.replace(['\n', '\r', '\t'], " "))
     }
@@ -83,7 +84,7 @@ mod tests {
         let cases = [
             ("plain", r#"{"a":[1,"✻ ü 😀"]}"#),
             ("escapes", r#"{"a":"\n\\\"\u001b"}"#),
-            ("control characters and direction", "{\"\u{9b}2J\":\"a\u{7f}\u{202e}b\u{85}\"}"),
+            ("control and direction characters", "{\"\u{9b}2J\":\"a\u{7f}\u{202e}b\u{85}\"}"),
             ("several lines", "{\n\t\"a\":\r\n1e999 }"),
         ];
         for (name, text) in cases {

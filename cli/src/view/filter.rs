@@ -4,7 +4,8 @@ use crate::support::transcript::Side;
 use crate::view::row::{Kind, Row};
 use std::mem::discriminant;
 
-/// Which rows to show: in every column that words name, one of them must match, and no hidden word may match.
+/// Which rows to show. For each column that a word is about, one of its words must match; no word with a minus sign may
+/// match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     shown: Vec<Column>,

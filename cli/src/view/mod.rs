@@ -20,16 +20,16 @@ use ide_mcp::ws::frame::Opcode;
 use row::{Kind, Row};
 use std::collections::BTreeMap;
 
-/// How many bytes an incomplete message may have: the default limit of a message in the WebSocket layer. A side that
-/// sends a longer one is not shown any more.
+/// The maximum number of bytes of an incomplete message: the default limit of a message in the WebSocket layer. If a
+/// side sends a longer one, it is not shown any more.
 const MAX_HELD: usize = 64 << 20;
 
-/// How many requests of one side may wait for an answer: four times the default limit of calls of a session. The
-/// answer to a request beyond them is shown without its request.
+/// The maximum number of requests of one side that wait for an answer: four times the default limit of calls of a
+/// session. The answer to a request beyond these is shown without its request.
 const MAX_OPEN: usize = 1024;
 
-/// How many bytes the id, method and tool of a waiting request may have together: the names of the protocol have less
-/// than 100. With [`MAX_OPEN`], a side has at most 512 KiB.
+/// The maximum number of bytes of the id, method and tool of a waiting request together: the protocol's own names have
+/// less than 100. With [`MAX_OPEN`], a side takes at most 512 KiB.
 const MAX_NAMED: usize = 512;
 
 /// The state of all connections, from the first line of a transcript.
@@ -49,7 +49,7 @@ struct Conn([Stream; 2]);
 struct Stream {
     /// `None` after a message that was too long.
     units: Option<Units>,
-    /// The open requests of this side, by the text of the id.
+    /// The open requests of this side, by the id as it is written.
     open: BTreeMap<String, OpenRequest>,
     is_ended: bool,
 }
@@ -147,7 +147,7 @@ impl Conn {
         }
     }
 
-    /// Returns a row for each message of a text.
+    /// Returns a row for each message in a string.
     fn messages(&mut self, line: &Line, from: Side, text: &str) -> Vec<Row> {
         let messages = Message::read(text);
         if messages.is_empty() {

@@ -71,7 +71,7 @@ pub(crate) struct Row {
     took: Option<Duration>,
     text: String,
     by_tap: bool,
-    /// True if the user must act on the text, so it is never cut.
+    /// True if the text is never cut, because the user must act on it.
     is_whole: bool,
 }
 
@@ -139,7 +139,7 @@ impl Row {
     }
 }
 
-/// Returns a duration with three digits or so.
+/// Returns a duration with about three digits.
 fn duration(took: Duration) -> String {
     let seconds = took.as_secs_f64();
     match seconds {

@@ -1,4 +1,4 @@
-//! The screen of the rows: its width, and its colors.
+//! The screen that rows are for: its width, and its colors.
 
 use crate::support::transcript::Side;
 use crate::support::{columns, has_colors, wrap};
@@ -27,7 +27,7 @@ impl Screen {
         self.columns.map_or_else(|| text.into(), |columns| columns::cut(text, columns))
     }
 
-    /// Returns the text in as many rows as it needs; those behind the first are indented.
+    /// Returns the text in as many rows as it needs; rows after the first are indented.
     pub(crate) fn wrap<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(columns) = self.columns.filter(|columns| columns::width(text) > *columns) else {
             return text.into();
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_at_a_terminal_alone() {
+    fn text_is_cut_only_at_a_terminal() {
         let screen = |columns| Screen { columns, has_colors: false };
         assert_eq!(screen(Some(3)).cut("abcd"), "ab…");
         assert_eq!(screen(None).cut(&"x".repeat(1000)).len(), 1000);

@@ -1,4 +1,4 @@
-//! Rows of transcripts, as tables.
+//! The rows of transcripts, in tables.
 
 use super::*;
 use crate::support::units::frame;
@@ -89,7 +89,8 @@ fn rows_are_safe_and_fit_the_screen() {
     }
 }
 
-/// What the user must know is never cut: why a connection ended, and what is not shown any more.
+/// What the user must know is never cut: why a connection ended, and that a side is not shown any
+/// more.
 #[test]
 fn ends_are_whole_on_a_narrow_screen() {
     let lost = "a message of more than 64 MiB: from here on the editor is not shown";
@@ -136,7 +137,8 @@ fn overlong_message_ends_one_side() {
     let screen = Screen { columns: None, has_colors: false };
     let mut show = |line: Line| view.show(&line, &screen);
     show(bytes(0, Side::Editor, b"HTTP/1.1 101 x\r\n\r\n"));
-    // The limit: 2 bytes of the header of a text of 30 bytes, and 18 bytes of the text.
+    // As many bytes as may be held, 20: the header of a frame with 30 bytes of text, and 18 of
+    // these.
     let begin = [&b"\x81\x1e"[..], &[b'x'; 18]].concat();
     assert_eq!(show(bytes(1, Side::Editor, &begin)), [""; 0]);
     let rows = show(bytes(2, Side::Editor, b"x"));

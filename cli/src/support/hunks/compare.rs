@@ -1,12 +1,12 @@
-//! The comparison of two texts by lines.
+//! Compares two texts by lines.
 
 use super::hunk::{Hunk, Verdict};
 use super::lines::Lines;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// The largest number of lines that are compared, of both texts together and without the lines that both
-/// begin or end with. If there are more lines, all of them are one hunk. At optimization level 1, two random
-/// texts of so many lines, the hardest that were found, take 0.2 s, so an editor is not blocked.
+/// The maximum number of lines that are compared, counted in both texts together, without the lines that both begin or
+/// end with. With more lines, all of them are one hunk. Two random texts of this size are the hardest that we found; at
+/// optimization level 1 they take 0.2 s, so an editor is not blocked.
 pub(crate) const MAX_COMPARED_LINES: usize = 40_000;
 
 /// Returns the hunks between two texts, all undecided.
@@ -27,11 +27,11 @@ pub(crate) fn compare(base: &Lines, target: &Lines) -> Vec<Hunk> {
     if old.len().saturating_add(new.len()) > MAX_COMPARED_LINES {
         return vec![Hunk { base: before..ends.0, target: before..ends.1, verdict: Verdict::Undecided }];
     }
-    // Git's form of this algorithm, whose search has a bound.
+    // Myers' algorithm in Git's form, whose search is bounded.
     joined(&capture_diff_slices(Algorithm::Myers, old, new), before)
 }
 
-/// Returns the hunks of operations, which can touch, with `offset` added to their lines.
+/// Turns operations into hunks, and joins those that touch. `offset` is added to their line numbers.
 fn joined(ops: &[DiffOp], offset: usize) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
@@ -65,9 +65,9 @@ mod tests {
             ("an empty base", "", "a\nb\n", vec![(0..0, 0..2)]),
             ("an empty target", "a\n", "", vec![(0..1, 0..0)]),
             ("added and removed", "a\nb\nc\n", "a\nc\nd\n", vec![(1..2, 1..1), (3..3, 2..3)]),
-            ("the last line end", "a\nb", "a\nb\n", vec![(1..2, 1..2)]),
-            ("a return", "a\r\nb\n", "a\nb\n", vec![(0..1, 0..1)]),
-            ("a lone return", "a\rb\n", "a\rc\n", vec![(0..1, 0..1)]),
+            ("a missing line end at the end", "a\nb", "a\nb\n", vec![(1..2, 1..2)]),
+            ("a carriage return", "a\r\nb\n", "a\nb\n", vec![(0..1, 0..1)]),
+            ("a lone carriage return", "a\rb\n", "a\rc\n", vec![(0..1, 0..1)]),
             ("a repeated line", "a\na\n", "a\na\na\n", vec![(2..2, 2..3)]),
         ];
         for (name, base, target, expected) in cases {
@@ -98,7 +98,7 @@ mod tests {
         };
         let half = MAX_COMPARED_LINES / 2;
         let within = hunks(&text("a", half - 1), &text("b", half - 1));
-        assert_eq!(within.len(), half / 2, "as many lines as are compared");
+        assert_eq!(within.len(), half / 2, "the maximum number of lines");
         let beyond = hunks(&text("a", half - 1), &text("b", half));
         assert_eq!(beyond, [(0..half, 0..half + 1)], "one line more");
         let shared = "same\n".repeat(MAX_COMPARED_LINES);

@@ -32,12 +32,12 @@ impl Lines {
         self.bounds.len().saturating_sub(1)
     }
 
-    /// Returns a line with its end, or an empty text if there is no such line.
+    /// Returns a line with its end, or an empty string if there is no such line.
     pub(crate) fn line(&self, number: usize) -> &str {
         self.get(number..number.saturating_add(1))
     }
 
-    /// Returns consecutive lines, or an empty text if there are no such lines.
+    /// Returns consecutive lines, or an empty string if there are no such lines.
     pub(crate) fn get(&self, lines: Range<usize>) -> &str {
         let bytes = self.bounds.get(lines.start).zip(self.bounds.get(lines.end));
         bytes.and_then(|(start, end)| self.text.get(*start..*end)).unwrap_or_default()
@@ -60,8 +60,8 @@ mod tests {
         let cases: &[(&str, &str, &[&str])] = &[
             ("no line", "", &[]),
             ("an empty line", "\n", &["\n"]),
-            ("an unended line", "a", &["a"]),
-            ("ended lines", "a\nb\n", &["a\n", "b\n"]),
+            ("a line without a line end", "a", &["a"]),
+            ("lines with line ends", "a\nb\n", &["a\n", "b\n"]),
             ("returns", "a\r\nb\rc\n\rd", &["a\r\n", "b\rc\n", "\rd"]),
         ];
         for (name, text, expected) in cases {

@@ -1,7 +1,7 @@
 //! Turns the bytes of a terminal into events.
 //!
 //! terminput knows what a sequence means; this file finds where each one begins and ends. A sequence that has no end
-//! must not hold up the keys behind it, so silence ends it:
+//! must not hold up the keys after it, so silence ends it:
 //!
 //! ```text
 //!           ESC            [ O              0x40–0x7e
@@ -12,17 +12,17 @@
 //!   │                   └─▶ String ─────────────────▶ Ground: the terminal's answer to another program, dropped
 //!   └─ silence: Escape is the key Esc or a key with Alt, and what else has begun is dropped
 //! ```
-//! Keys are silence too: a user who presses Ctrl+Q again and again would otherwise never leave a paste.
+//! Keys count as silence too: otherwise a user who presses Ctrl+Q again and again would never leave a paste.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use std::mem;
 use std::time::Duration;
 use terminput_crossterm::to_crossterm;
 
-/// The longest sequence of a key or of the mouse. The longest that terminals send has about 20 bytes.
+/// The maximum length of the sequence of a key or of the mouse. Terminals send at most about 20 bytes.
 const MAX_SEQUENCE: usize = 64;
-/// The longest string of a terminal that is dropped as a whole: the answer with a large clipboard (OSC 52). What
-/// follows is read as keys.
+/// The maximum length of a terminal's string that is dropped as a whole: enough for the answer with a large clipboard
+/// (OSC 52). Bytes after it are read as keys.
 const MAX_STRING: usize = 1 << 20;
 /// From this length on, a paste arrives in several events, so that one without an end does not fill the memory.
 const MAX_PASTE: usize = 1 << 20;
@@ -32,7 +32,7 @@ const AFTER_ESCAPE: Duration = Duration::from_millis(50);
 const AFTER_BEGINNING: Duration = Duration::from_millis(500);
 /// The silence that ends a paste.
 const AFTER_PASTE: Duration = Duration::from_secs(1);
-/// Fewer bytes than these within one silence do not interrupt it. A terminal sends faster, and nobody types so fast.
+/// Fewer bytes than this do not interrupt a silence. A terminal sends faster, and nobody types so fast.
 const MIN_PACE: usize = 64;
 
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
@@ -49,19 +49,19 @@ pub(crate) struct Bytes {
     since: Option<usize>,
 }
 
-/// What stands at the beginning of some bytes.
+/// What the bytes begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     /// A key, the mouse or another sequence, with this number of bytes.
     Whole(usize),
     /// This number of bytes that mean nothing to a user.
     Dropped(usize),
-    /// The beginning of something longer.
+    /// A part of something longer.
     Begun,
 }
 
 impl Bytes {
-    /// Takes bytes, and passes on the events that are whole.
+    /// Takes bytes, and sends each event that they complete.
     pub(crate) fn feed(&mut self, bytes: &[u8], mut send: impl FnMut(Event)) {
         if !self.is_pasting && matches!(self.pending.as_slice(), [] | [0x1b]) {
             self.since = None;
@@ -100,12 +100,12 @@ impl Bytes {
         self.pending.drain(..at);
     }
 
-    /// Returns true if the silence begins anew, at the last bytes.
+    /// Returns true if the last bytes have interrupted the silence, so that it begins anew.
     pub(crate) fn begins_silence(&mut self) -> bool {
         self.since.replace(self.since.unwrap_or_default()).is_none()
     }
 
-    /// Returns the silence that ends what has begun; `None` if nothing has.
+    /// Returns how much silence ends what has begun; `None` if nothing has.
     pub(crate) fn patience(&self) -> Option<Duration> {
         match self.pending.as_slice() {
             _ if self.is_pasting => Some(AFTER_PASTE),
@@ -115,14 +115,14 @@ impl Bytes {
         }
     }
 
-    /// Ends what has begun, because nothing follows. A paste without an end keeps its text.
+    /// Ends what has begun, because there was silence. A paste without an end keeps its text.
     pub(crate) fn silence(&mut self, mut send: impl FnMut(Event)) {
         let pending = mem::take(&mut self.pending);
         (self.searched, self.since) = (0, None);
         match pending.as_slice() {
             text if mem::take(&mut self.is_pasting) => send(pasted(text)),
             b"\x1b" => send(Event::Key(KeyCode::Esc.into())),
-            // What begins a sequence is also a key with Alt.
+            // The beginning of a sequence is also what a key with Alt sends.
             [0x1b, key] if key.is_ascii() => {
                 send(Event::Key(KeyEvent::new(KeyCode::Char(char::from(*key)), KeyModifiers::ALT)));
             }
@@ -168,12 +168,13 @@ fn pasted(text: &[u8]) -> Event {
 
 /// Returns the event of a whole sequence, or `None` if it is nothing that a user did.
 fn event(whole: &[u8]) -> Option<Event> {
-    // xterm's modifyOtherKeys, which another program can have left on, in the form that terminput knows.
+    // A key in the form of xterm's modifyOtherKeys, which another program may have left on: terminput knows another
+    // form.
     if let [0x1b, b'[', b'2', b'7', b';', held @ b'0'..=b'9', b';', key @ .., b'~'] = whole {
         return event(&[b"\x1b[", key, b";", &[*held], b"u"].concat());
     }
-    // A report of the cursor looks like F3, whose first number is 1, and whose second one has four bits for the
-    // modifiers.
+    // A report of the cursor's position looks like F3. But in F3 the first number is 1, and the second one is at most
+    // 16: 1, and four bits of modifiers.
     let numbers = whole.strip_prefix(b"\x1b[").and_then(|rest| rest.strip_suffix(b"R"));
     if numbers.is_some_and(|numbers| numbers.len() > 4 || !numbers.is_empty() && !numbers.starts_with(b"1;"))
     {
@@ -183,13 +184,13 @@ fn event(whole: &[u8]) -> Option<Event> {
         return None;
     }
     let event = to_crossterm(terminput::Event::parse_from(whole).ok()??).ok()?;
-    // Keys with a number of their own can have that of a control character, which no key types.
+    // The number of a key (CSI u) can be that of a control character, which no key types.
     let is_control =
         matches!(event, Event::Key(KeyEvent { code: KeyCode::Char(key), .. }) if key.is_control());
     (!is_control).then_some(event)
 }
 
-/// Returns true for a mouse at place 0. Places count from 1, and terminput subtracts 1 without a check.
+/// Returns true for a mouse event in column or row 0. They count from 1, and terminput subtracts 1 without a check.
 fn is_outside(whole: &[u8]) -> bool {
     match whole {
         [0x1b, b'[', b'M', _, column, row] => *column <= 32 || *row <= 32,
@@ -201,7 +202,7 @@ fn is_outside(whole: &[u8]) -> bool {
     }
 }
 
-/// Finds what stands at the beginning of these bytes. In the first `searched` of them, no string ends.
+/// Finds what these bytes begin with. The first `searched` of them contain no end of a string.
 fn first(bytes: &[u8], searched: usize) -> Found {
     match bytes {
         [] | [0x1b] => Found::Begun,
@@ -233,8 +234,8 @@ const fn sized(bytes: &[u8], end: &[u8], length: usize) -> Found {
     }
 }
 
-/// Finds the end of a sequence behind its `ESC [` (ECMA-48 section 5.4). Another byte than those of a sequence ends
-/// it, and is not part of it: a key that was pressed meanwhile.
+/// Finds the end of a sequence after its `ESC [` (ECMA-48 section 5.4). A byte that no sequence contains ends it
+/// without being part of it: it is a key that was pressed meanwhile.
 fn control_sequence(sequence: &[u8]) -> Found {
     let is_inside = |byte: &u8| (0x20..=0x3f).contains(byte);
     let inside = sequence.iter().take_while(|byte| is_inside(byte)).count();
@@ -247,8 +248,8 @@ fn control_sequence(sequence: &[u8]) -> Found {
     }
 }
 
-/// Finds the end of a string behind its two first bytes: BEL or ESC \. Another ESC begins something new, and any other
-/// control character is a key, since no answer has one.
+/// Finds the end of a string after its first two bytes: BEL or ESC \. Any other ESC begins something new, and any other
+/// control character is a key, since no answer contains one.
 fn control_string(string: &[u8], searched: usize) -> Found {
     let behind = string.iter().enumerate().skip(searched);
     let end = behind.filter(|(_, byte)| byte.is_ascii_control()).map(|(at, _)| at).next();
@@ -308,33 +309,33 @@ mod tests {
     const QUIT: &str = "keymodifiers(control) char('q')";
     const ESCAPE: &str = "keymodifiers(0x0) esc";
 
-    /// What a terminal sends of its own, and beginnings without an end: a name, the bytes, and their events.
+    /// What a terminal sends by itself, and sequences that do not end: name, bytes, and their events.
     const OTHER: &[(&str, &[u8], &[&str])] = &[
         ("a report of a mode", b"\x1b[?2026;2$y", &[]),
         ("attributes of the terminal", b"\x1b[?62;22c\x1b[>41;354;0c", &[]),
-        ("places of the cursor", b"\x1b[12;40R\x1b[2;2R\x1b[1;140R", &[]),
+        ("positions of the cursor", b"\x1b[12;40R\x1b[2;2R\x1b[1;140R", &[]),
         ("shift and F3", b"\x1b[1;2R", &["keymodifiers(shift) f(3)"]),
-        ("a colour, by BEL", b"\x1b]11;rgb:0000/0000/0000\x07", &[]),
-        ("a colour, by ST", b"\x1b]11;rgb:0000/0000/0000\x1b\\", &[]),
+        ("a colour that ends with BEL", b"\x1b]11;rgb:0000/0000/0000\x07", &[]),
+        ("a colour that ends with ST", b"\x1b]11;rgb:0000/0000/0000\x1b\\", &[]),
         ("a capability", b"\x1bP1+r544e=78\x1b\\", &[]),
         ("a version", b"\x1bP>|XTerm(370)\x1b\\", &[]),
-        ("an image's answer", b"\x1b_Gi=31;OK\x1b\\", &[]),
+        ("an answer about an image", b"\x1b_Gi=31;OK\x1b\\", &[]),
         ("a broken sequence", b"\x1b[1;\x11", &[QUIT]),
-        ("a string that another sequence ends", b"\x1b]11;rgb\x1b[200~p\x1b[201~", &["paste p"]),
-        ("a key within a string", b"\x1b]11;rgb\x11", &[QUIT]),
-        ("a key within another string", b"\x1bP1+r\x11", &[QUIT]),
+        ("a string that another sequence interrupts", b"\x1b]11;rgb\x1b[200~p\x1b[201~", &["paste p"]),
+        ("a key within an OSC string", b"\x1b]11;rgb\x11", &[QUIT]),
+        ("a key within a DCS string", b"\x1bP1+r\x11", &[QUIT]),
         ("a key as modifyOtherKeys", b"\x1b[27;5;113~", &[QUIT]),
         ("a cancelled string", b"\x1b]11;rgb\x18", &[]),
         (
-            "an old mouse",
+            "a mouse click in the oldest encoding",
             b"\x1b[M !!",
             &["Mouse(MouseEvent { kind: Down(Left), column: 0, row: 0, modifiers: KeyModifiers(0x0) })"],
         ),
-        ("bytes that are not text", b"\xff\xc0\xed\xa0\x80\x80", &[]),
+        ("bytes that are not UTF-8", b"\xff\xc0\xed\xa0\x80\x80", &[]),
         ("an unknown key", b"\x1b[99;5~\x1bOz", &[]),
         ("the end of a paste alone", b"\x1b[201~", &[]),
         (
-            "the mouse nowhere",
+            "the mouse in column or row 0",
             b"\x1b[<0;0;1M\x1b[<0;1;0m\x1b[<0;00;5M\x1b[32;0;1M\x1b[M  !\x1b[M ! \x1b[<0;;1M",
             &[],
         ),
@@ -342,7 +343,7 @@ mod tests {
     ];
 
     #[test]
-    fn answers_of_the_terminal_are_no_text() {
+    fn answers_of_the_terminal_are_not_typed() {
         for (name, bytes, expected) in OTHER {
             let typed: Vec<u8> = [b"a", *bytes, b"\x11"].concat();
             let expected: Vec<&str> = [&["a"], *expected, &[QUIT]].concat();
@@ -355,23 +356,23 @@ mod tests {
         let beginnings: &[(&str, &[u8], &[&str])] = &[
             ("escape", b"\x1b", &[ESCAPE]),
             ("escape twice", b"\x1b\x1b", &[ESCAPE, ESCAPE]),
-            ("alt with a bracket", b"\x1b[", &["keymodifiers(alt) char('[')"]),
-            ("alt with the other", b"\x1b]", &["keymodifiers(alt) char(']')"]),
+            ("alt with an opening bracket", b"\x1b[", &["keymodifiers(alt) char('[')"]),
+            ("alt with a closing bracket", b"\x1b]", &["keymodifiers(alt) char(']')"]),
             ("alt with o", b"\x1bO", &["keymodifiers(alt) char('o')"]),
-            ("a sequence", b"\x1b[?2026;2$", &[]),
-            ("a string", b"\x1b]11;rgb", &[]),
-            ("a string, half ended", b"\x1b]11;rgb\x1b", &[]),
-            ("a character", b"\xe2\x9c", &[]),
-            ("a mouse", b"\x1b[M !", &[]),
-            ("a paste", b"\x1b[200~one\rtwo", &["paste one\rtwo"]),
-            ("a paste, half ended", b"\x1b[200~one\x1b[20", &["paste one\x1b[20"]),
+            ("part of a sequence", b"\x1b[?2026;2$", &[]),
+            ("part of a string", b"\x1b]11;rgb", &[]),
+            ("a string with half of its end", b"\x1b]11;rgb\x1b", &[]),
+            ("part of a character", b"\xe2\x9c", &[]),
+            ("part of a mouse click", b"\x1b[M !", &[]),
+            ("a paste without an end", b"\x1b[200~one\rtwo", &["paste one\rtwo"]),
+            ("a paste with half of its end", b"\x1b[200~one\x1b[20", &["paste one\x1b[20"]),
         ];
         for (name, beginning, expected) in beginnings {
             let (mut bytes, mut seen) = (Bytes::default(), 0);
             bytes.feed(beginning, |_| seen += 1);
             assert!(bytes.patience().is_some(), "{name}: silence has to end it");
             assert_eq!(events([*beginning]), *expected, "{name}");
-            // The second time too, in the state that silence has left.
+            // The key also gets through in the state that the silence has left.
             bytes.silence(|_| {});
             let mut quits = Vec::new();
             bytes.feed(b"\x11", |event| quits.push(event));
@@ -383,9 +384,9 @@ mod tests {
         }
     }
 
-    /// What is fed, whether the silence begins anew with it, and why.
+    /// Says of each piece what it is, and checks whether the silence begins anew with it.
     #[test]
-    fn keys_do_not_interrupt_a_silence_and_a_terminal_does() {
+    fn a_terminal_interrupts_a_silence_but_keys_do_not() {
         for begin in [PASTE_BEGINS, b"\x1b]11;"] {
             let mut bytes = Bytes::default();
             let mut is_new = |piece: &[u8]| {
@@ -395,10 +396,10 @@ mod tests {
             assert!(is_new(b"\x1b"), "ESC alone");
             assert!(is_new(&begin[1..]), "what it begins");
             assert!(!is_new(b"x"), "a key");
-            assert!(!is_new(&[b'x'; MIN_PACE - 2]), "as many bytes as keys can be");
-            assert!(is_new(b"x"), "one more");
+            assert!(!is_new(&[b'x'; MIN_PACE - 2]), "the most bytes that count as keys");
+            assert!(is_new(b"x"), "one byte more");
             assert!(is_new(&[b'x'; MIN_PACE]), "a terminal");
-            assert!(!is_new(b"x"), "a key behind it");
+            assert!(!is_new(b"x"), "a key after it");
         }
         let mut bytes = Bytes::default();
         bytes.feed(b"\x1b]1\x07\x1b]", |_| {});
@@ -435,7 +436,7 @@ mod tests {
         .budget_ms(300);
     }
 
-    /// Whatever comes, the key behind it and a silence arrives, and nothing is kept.
+    /// Whatever bytes come, a key after them and a silence arrives, and no byte is kept.
     #[test]
     fn any_bytes_let_the_next_key_through() {
         arbtest::arbtest(|u| {
@@ -469,7 +470,7 @@ mod tests {
                 assert_eq!(bytes.patience().is_some(), is_kept, "{name} of {length}");
             }
         }
-        // The end at the limit, and one byte behind it: then the end is a key.
+        // An end at the limit, and one a byte later: that one is a key.
         for (length, expected) in [(MAX_SEQUENCE - 3, vec!["q"]), (MAX_SEQUENCE - 2, vec!["~", "q"])] {
             let sequence = [b"\x1b[", vec![b'1'; length].as_slice(), b"~q"].concat();
             assert_eq!(events([sequence.as_slice()]), expected, "{length}");
@@ -480,9 +481,9 @@ mod tests {
     fn long_paste_arrives_in_pieces_without_a_loss() {
         for (name, line) in [
             ("lines", "some words\r"),
-            ("two bytes end a line", "some words\r\n"),
+            ("lines that end with two bytes", "some words\r\n"),
             ("one line", "\u{1f980}"),
-            ("no text", "\u{fffd}"),
+            ("replacement characters", "\u{fffd}"),
         ] {
             let text = line.repeat(3 * MAX_PASTE / line.len());
             let (mut bytes, mut pieces) = (Bytes::default(), Vec::new());

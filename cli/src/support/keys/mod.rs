@@ -1,7 +1,7 @@
 //! What the user at the terminal does: keys, the mouse and pasted text, as events of crossterm.
 //!
-//! crossterm itself reads the console of Windows. On Unix its reader holds up every key behind an unfinished
-//! sequence, so [`Bytes`] is in its place.
+//! crossterm itself reads the console of Windows. On Unix its reader holds up every key after an unfinished sequence,
+//! so we use [`Bytes`] instead.
 
 #[cfg(any(unix, test))]
 mod bytes;
@@ -22,11 +22,11 @@ pub(crate) struct Keys;
 
 #[cfg(not(unix))]
 impl Keys {
-    /// Returns the next event; `None` if none comes for this time.
+    /// Returns the next event; `None` if none comes within this time.
     ///
     /// # Errors
     /// Returns an error if the terminal is gone.
-    #[allow(clippy::unused_self, reason = "the other systems keep what is not whole yet")]
+    #[allow(clippy::unused_self, reason = "on Unix it keeps the bytes of unfinished sequences")]
     pub(crate) fn next(&mut self, most: Option<Duration>) -> io::Result<Option<Event>> {
         match most {
             Some(most) if !crossterm::event::poll(most)? => Ok(None),
@@ -55,7 +55,7 @@ mod unix {
     }
 
     impl Keys {
-        /// Returns the next event; `None` if none comes for this time.
+        /// Returns the next event; `None` if none comes within this time.
         ///
         /// # Errors
         /// Returns an error if the terminal is gone.
@@ -93,7 +93,7 @@ mod unix {
         }
     }
 
-    /// Waits for bytes. Returns false if none come for this time.
+    /// Waits for bytes. Returns false if none come within this time.
     fn wait(most: Option<Duration>) -> io::Result<bool> {
         let (stdin, most) = (io::stdin(), most.and_then(|most| Timespec::try_from(most).ok()));
         loop {
