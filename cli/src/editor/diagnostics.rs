@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// How many files [`RequestedFiles`] holds: as many as an agent may have open calls.
+/// The maximum number of files in [`RequestedFiles`]: as many as an agent may have open calls.
 const MAX_REQUESTED: usize = 256;
 
 /// The files whose problems agents have requested, oldest first. An agent requests the problems of a file, writes the
@@ -59,7 +59,7 @@ const NONE_KNOWN: &str = "the problems of the open files are unknown: only JSON 
 /// Returns the problems of the files whose problems are known, each file by its path.
 ///
 /// # Errors
-/// If there are files, and the problems of none are known.
+/// There are files, but none of them has known problems.
 pub(crate) fn of_known<P: AsRef<str>>(
     files: impl IntoIterator<Item = (P, Result<Vec<Diagnostic>, String>)>,
 ) -> Result<Vec<FileDiagnostics>, String> {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn oldest_of_257_asked_files_is_dropped() {
+    fn oldest_of_257_requested_files_is_dropped() {
         let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("asked");
         std::fs::create_dir_all(&root).unwrap();

@@ -1,4 +1,4 @@
-//! The edits that agents make without asking, for both faces of the editor.
+//! The edits that agents make without asking, for the editor with a screen and for the one without.
 //!
 //! ```text
 //!   EditExpected ──▶ the file is read ──▶ logged ──┐
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The expected edits, each with true if the file was read before the edit.
 pub(crate) type Expected = BTreeMap<CallId, bool>;
 
-/// A face of the editor that follows the edits of agents.
+/// An editor that follows the edits of agents, with or without a screen.
 pub(crate) trait FollowEdits: Sized + 'static {
     /// The state of its disk thread.
     type Disk: AsMut<Edits> + Send + 'static;
@@ -115,7 +115,7 @@ impl Edits {
         edits.collect()
     }
 
-    /// Returns the confirmed edit with this number of an agent.
+    /// Returns an agent's confirmed edit by its number.
     pub(crate) fn find(&self, conn: u64, edit: u64) -> Option<CallId> {
         let is_named = |id: &CallId| id.number() == edit && AgentId::of_call(*id).number() == conn;
         self.log.edits().map(|edit| edit.id).find(is_named)
@@ -157,7 +157,7 @@ impl Edits {
         let permissions = self.permissions.remove(&edit).filter(|_| after == FileState::Absent);
         let is_confirmed = self.log.end(now, edit, after).is_some();
         if let Some(permissions) = permissions.filter(|_| is_confirmed) {
-            // The log forgets old edits.
+            // The log forgets old edits, so their permissions go too.
             self.removed.retain(|known, _| self.log.get(*known).is_some());
             self.removed.insert(edit, permissions);
         }

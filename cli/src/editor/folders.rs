@@ -14,8 +14,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-/// What each call of an agent about a hidden file fails with, whether the file exists or not. The library uses this
-/// text too, in place of the text of a hidden file.
+/// The error of every call of an agent about a hidden file, whether the file exists or not. The library also sends this
+/// string instead of a hidden file's text.
 const HIDDEN: &str = "the file may not leave the editor";
 
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Folders {
 /// A path in one of the folders, in two forms. The file can be missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inside {
-    /// The absolute path as it was written; or the real path if the written one has `..` or leads to a hidden file.
+    /// The absolute path as it was written. It is the real path if the written one has `..` or leads to a hidden file.
     pub(crate) shown: PathBuf,
     /// The path without symbolic links.
     pub(crate) real: PathBuf,
@@ -136,8 +136,7 @@ impl Folders {
 
     /// Resolves a path for an agent, as [`find`](Self::find) does.
     ///
-    /// # Errors
-    /// One text for every path that names a hidden file or leads to one, without reading the file.
+    /// The same error for every path that names a hidden file or leads to one, without reading the file.
     pub(crate) fn find_for_agent(&self, path: &str) -> Result<Inside, String> {
         let found = self.find(path);
         let is_hidden = match &found {
@@ -159,15 +158,15 @@ impl Folders {
             return Err(format!("{} is outside the open folders", joined.display()));
         }
         self.look_at_ignored([real.as_path()]);
-        // The text of a path with `..` does not show where it leads. The filter recognizes a link to a hidden file
-        // only by the real name.
+        // A path with `..` does not show where it leads. And the filter recognizes a link to a hidden file only by the
+        // real name.
         let plain = !joined.components().any(|part| part == Component::ParentDir) && !self.hides(&real);
         let shown =
             if plain { local::as_on_disk(joined.components().collect(), &real) } else { real.clone() };
         Ok(Inside { shown, real })
     }
 
-    /// Whether the filter hides the file with this absolute path, by the ignore files read so far.
+    /// Returns true if the filter hides the file with this absolute path, by the ignore files read so far.
     pub(crate) fn hides(&self, path: &Path) -> bool {
         let path = path.to_string_lossy();
         secret_reason(&path).is_some() || self.ignored.as_ref().is_some_and(|ignored| ignored.hides(&path))
@@ -241,7 +240,7 @@ mod tests {
             ("a URI, encoded", &format!("file://{text}/p/%C3%BC.txt"), Some("p/ü.txt")),
             ("a URI that looks encoded", &format!("file://{text}/p/a%41.txt"), Some("p/a%41.txt")),
             ("a URI, half encoded", &format!("file://{text}/p/50%"), Some("p/50%")),
-            ("the neighbor", "../p_evil/x", None),
+            ("a neighbor whose name begins alike", "../p_evil/x", None),
             ("above", "..", None),
             ("above a missing folder", "new/../../secret", None),
             ("above a missing folder, twice", "new/../new/../../x", None),
@@ -253,10 +252,10 @@ mod tests {
             ("above a link", "in/../../secret", None),
             ("a URI of this machine", &format!("file://localhost{text}/p/a.txt"), Some("p/a.txt")),
             ("a URI of another machine", "file://other/a.txt", None),
-            ("a URI with a sign for a digit", &format!("file://{text}/p/%+1"), Some("p/%+1")),
+            ("a URI with a sign in place of a digit", &format!("file://{text}/p/%+1"), Some("p/%+1")),
             ("the longest path", &format!("{}/a.txt", "./".repeat(2045)), Some("p/a.txt")),
             ("a path above the limit", &format!("{}a.txt", "./".repeat(2046)), None),
-            ("a URI, encoded, above", &format!("file://{text}/p/%2e%2e/secret"), None),
+            ("a URI with an encoded .. that leads outside", &format!("file://{text}/p/%2e%2e/secret"), None),
             ("a NUL", "a\0b", None),
         ];
         for (name, path, expected) in cases {
@@ -265,7 +264,7 @@ mod tests {
             assert_eq!(found.as_ref().ok().map(|place| &place.real), expected.as_ref(), "{name}: {found:?}");
         }
         let shown = |path| folders.find(path).unwrap().shown;
-        assert_eq!(shown("in/b.txt"), root.join("p/in/b.txt"), "as the person knows it");
-        assert_eq!(shown("in/../a.txt"), root.join("p/a.txt"), "`..` says nothing to a reader");
+        assert_eq!(shown("in/b.txt"), root.join("p/in/b.txt"), "as the user knows it");
+        assert_eq!(shown("in/../a.txt"), root.join("p/a.txt"), "`..` does not show a reader where it leads");
     }
 }

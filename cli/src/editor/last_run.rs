@@ -15,7 +15,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// How many files are kept: nobody works in more lists of folders at a time. The oldest are removed.
+/// The maximum number of files that are kept: nobody works in more lists of folders at a time. The oldest are removed.
 const MAX_RUNS: usize = 64;
 
 /// The port and the token of an editor.
@@ -77,7 +77,7 @@ impl LastRun {
     }
 }
 
-/// The fault of the file, without the advice that fits lock files alone.
+/// What is wrong with the file, without the advice that only fits lock files.
 struct Fault<'a>(&'a Error);
 
 impl fmt::Display for Fault<'_> {

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
-/// A shell command that runs its arguments. A split closes when its program ends, so this one waits for Enter if the
-/// program fails, for example because it does not exist.
+/// A shell command that runs its arguments. tmux closes a split when the program in it ends, so this command waits for
+/// Enter if the program fails, for example because it does not exist.
 const KEEP_FAILURE: &str =
     r#""$@" || { printf '\n[the command has failed with status %s; Enter closes this]' $?; read -r _; }"#;
 
@@ -21,7 +21,7 @@ const KEEP_FAILURE: &str =
 pub(crate) struct Launch {
     /// The words of the command.
     words: Vec<String>,
-    /// The variables of its environment that differ.
+    /// The variables of its environment that differ from ours.
     environment: LaunchEnv,
     /// True if the editor runs in tmux.
     splits: bool,
@@ -192,10 +192,10 @@ mod tests {
         let cases = [
             ("plain", "/p", "a", "/p", "a"),
             ("a command in a name", "/#(id)/#S", "#(id)", "/##(id)/##S", "#(id)"),
-            ("an end of a command", "/p;", "a;", r"/p\;", r"a\;"),
-            ("an escaped end", "/p", r"a\;", "/p", r"a\\;"),
-            ("nothing else", "/p", ";", "/p", r"\;"),
-            ("in the middle", "/p", "a; b", "/p", "a; b"),
+            ("a semicolon at the end", "/p;", "a;", r"/p\;", r"a\;"),
+            ("an escaped semicolon at the end", "/p", r"a\;", "/p", r"a\\;"),
+            ("only a semicolon", "/p", ";", "/p", r"\;"),
+            ("a semicolon in the middle", "/p", "a; b", "/p", "a; b"),
         ];
         for (name, cwd, word, expected_cwd, expected) in cases {
             let words = launch(word).split_words(Path::new(cwd));

@@ -87,7 +87,7 @@ pub(crate) fn listen(
     }
     // The command has the port in its environment, so the next run of the editor must use it again.
     let is_wanted = options.resumes || !options.command.is_empty();
-    // A script that needs an editor for a moment must not take the place of a user's run.
+    // An editor that a script needs for a moment must not replace the user's run.
     let is_kept = is_wanted || (options.face() == Ok(Face::Screen) && !options.is_apart());
     if let (true, Some(token)) = (is_kept, server.lock_file().token()) {
         let run = LastRun { port: server.local_addr().port(), token: token.clone() };

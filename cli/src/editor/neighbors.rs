@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, SystemTime};
 
-/// From this age on we trust the time of a directory: a later change has another time. Some file systems count in
-/// seconds.
+/// The time of a directory is trusted once it is this old, because then a later change has another time. Some file
+/// systems count in seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// An editor with a folder that contains one of the open folders, or lies in it.
@@ -186,7 +186,7 @@ mod tests {
         let second = format!("{}/ide/50002.lock", dir.0.display());
         let kept = fs::metadata(dir.0.join("ide")).unwrap().modified().unwrap();
         dir.lock(50_002, "second", "p", other.id());
-        // Windows opens no folder as a file.
+        // Windows does not open a folder as a file.
         if cfg!(unix) {
             fs::File::open(dir.0.join("ide")).unwrap().set_modified(kept).unwrap();
         }

@@ -87,7 +87,7 @@ pub(crate) struct Options {
     /// Read the settings of FILE; see `ide-mcp help config`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "no_config")]
     config: Option<PathBuf>,
-    /// Read no file of settings
+    /// Read no configuration file
     #[arg(long)]
     no_config: bool,
     /// The directory of the lock file, for an editor apart from the user's own: their agents do not find it, and it
@@ -136,7 +136,7 @@ impl Options {
         self.lock_dir.is_some()
     }
 
-    /// Refuses what clap cannot.
+    /// Refuses what clap cannot refuse.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.command.is_empty() && env::args_os().next_back().is_some_and(|last| last == "--") {
             return Err("a command is missing after --, such as claude".into());
@@ -153,13 +153,13 @@ impl Options {
     /// Reads the configuration file, unless the command line wants none.
     ///
     /// # Errors
-    /// A text for the user about the file.
+    /// A message for the user about the file.
     pub(crate) fn settings(&self) -> Result<Settings<'_>, Box<dyn Error>> {
         let config = if self.no_config { Config::default() } else { Config::read(self.config.as_deref())? };
         Ok(self.over(config))
     }
 
-    /// Returns the settings of the command line, and for what it leaves open those of the file.
+    /// Returns the settings of the command line; where it leaves one open, that of the file.
     fn over(&self, config: Config) -> Settings<'_> {
         let file = &config.editor;
         // Each of these is about a token that agents have.
@@ -194,8 +194,8 @@ impl Settings<'_> {
         Ok((folders, files))
     }
 
-    /// Returns the notice about what agents may do by the file alone, without an option in this command line: a
-    /// user forgets a file.
+    /// Returns a notice about what agents may do because of the file alone, without an option in this command line: a
+    /// user forgets what a file allows.
     pub(crate) fn notice(&self) -> Option<String> {
         let options = self.options;
         let source = self.config.source.as_ref()?;
@@ -258,11 +258,25 @@ mod tests {
     fn screen_requires_terminal_input_and_output() {
         let cases = [
             ("at a terminal", false, true, true, "xterm", Ok(Face::Screen)),
-            ("asked for none", true, true, true, "xterm", Ok(Face::Headless)),
+            ("without a screen on request", true, true, true, "xterm", Ok(Face::Headless)),
             ("run by a program", false, false, false, "", Ok(Face::Headless)),
             ("its events go to a program", false, true, false, "xterm", Ok(Face::Headless)),
-            ("its commands come from one", false, false, true, "xterm", Err("--headless takes commands")),
-            ("the same, and asked for none", true, false, true, "xterm", Ok(Face::Headless)),
+            (
+                "its commands come from a program",
+                false,
+                false,
+                true,
+                "xterm",
+                Err("--headless takes commands"),
+            ),
+            (
+                "its commands come from a program, without a screen on request",
+                true,
+                false,
+                true,
+                "xterm",
+                Ok(Face::Headless),
+            ),
             ("a terminal that shows lines", false, true, true, "dumb", Err("TERM=dumb")),
         ];
         for (name, headless, input, output, terminal, expected) in cases {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The longest path that Linux accepts, in bytes. Each component of a path costs a disk access.
+/// The maximum length in bytes of a path on Linux. Each component of a path costs a disk access.
 pub(super) const MAX_PATH: usize = 4096;
 
 /// The folders to open, and the files to show.
@@ -25,8 +25,9 @@ pub(crate) struct Target {
 }
 
 impl Named {
-    /// Sorts the arguments into folders and files. A file in none of the folders opens the working directory `cwd` if it lies
-    /// there, because agents start there, or else its own folder. Without an argument, the working directory is open.
+    /// Sorts the arguments into folders and files. A file that is in none of the folders opens another folder: the
+    /// working directory `cwd` if the file is below it, because agents start there, or else the file's own folder.
+    /// Without arguments, the working directory is open.
     ///
     /// # Errors
     /// A message for the user about a path that can be neither a folder nor a file.
@@ -88,7 +89,8 @@ fn target(argument: &Path) -> Result<Target, String> {
             let (file, place) = split_place(text, |file| Path::new(file).is_file());
             (Path::new(file), place)
         }
-        // A file cannot lie below a file, and an error of access must be solved first.
+        // Only a missing file can be a new one: there is nothing below a file, and an access error must be solved
+        // first.
         (Err(error), _) if error.kind() != ErrorKind::NotFound => return Err(fails(error)),
         _ => (argument, None),
     };
@@ -141,7 +143,7 @@ mod tests {
             ("a mistyped file and a column", &["p/nwe:7:2:"], Ok((&["p"], &[("p/nwe", Some((6, 1)))]))),
             ("a file in a given folder", &["p/src/b.rs", "p"], Ok((&["p"], &[("p/src/b.rs", None)]))),
             (
-                "files below each other",
+                "files in a folder and below it",
                 &["p/src/b.rs", "p/a.txt"],
                 Ok((&["p"], &[("p/src/b.rs", None), ("p/a.txt", None)])),
             ),
@@ -186,8 +188,8 @@ mod tests {
         };
         let (p, cwd) = (root.join("p"), Path::new("."));
         assert_eq!(at(cwd, &[]), [cwd]);
-        assert_eq!(at(&p, &["p/src/b.rs", "p/a.txt"]), [&*p], "agents start in the working directory");
-        assert_eq!(at(&p, &["p/src", "p/src/b.rs"]), [p.join("src")], "a given folder has the file");
+        assert_eq!(at(&p, &["p/src/b.rs", "p/a.txt"]), [&*p], "the file is below the working directory");
+        assert_eq!(at(&p, &["p/src", "p/src/b.rs"]), [p.join("src")], "the file is in a given folder");
         assert_eq!(at(&p, &["p/src/b.rs", "q/c.txt"]), [p.clone(), root.join("q")]);
         assert!(Named::of(&[PathBuf::new()], cwd).unwrap_err().contains("empty name"));
     }

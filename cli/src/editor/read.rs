@@ -1,10 +1,10 @@
-//! Bounded reading of a file.
+//! Reads a file up to a size limit.
 
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
-/// The size limit: more than anybody edits. A larger file is not read into memory.
+/// The size limit: no user edits a larger file. Such a file is not read into memory.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// Returns the text of a file. A file above the size limit is an error.
@@ -54,9 +54,9 @@ mod tests {
         let cases = [
             ("empty", Vec::new(), Ok(0)),
             ("at the limit", longest.clone().into_bytes(), Ok(longest.len())),
-            ("behind it", format!("{longest}x").into_bytes(), Err("larger than 16 MiB")),
-            ("cut in a character", format!("{longest}✻").into_bytes(), Err("larger than 16 MiB")),
-            ("no text", vec![0xff], Err("is not UTF-8")),
+            ("one byte above it", format!("{longest}x").into_bytes(), Err("larger than 16 MiB")),
+            ("a character across the limit", format!("{longest}✻").into_bytes(), Err("larger than 16 MiB")),
+            ("not UTF-8", vec![0xff], Err("is not UTF-8")),
         ];
         for (name, bytes, expected) in cases {
             fs::write(&path, bytes).unwrap();

@@ -5,9 +5,9 @@
 //!    ▲                │ cancel                     │
 //!    └── next ◀───────┴────────── follow-up ◀──────┘ wake
 //! ```
-//! Jobs run in the order of [`run`](Worker::run), so each job finds the writes of the job before it.
-//! The queue stays with the loop: when a call ends, its waiting job is dropped, with everything it
-//! holds.
+//! Jobs run in the order of [`run`](Worker::run), so each job finds what the job before it has
+//! written. The queue belongs to the loop: when a call ends, its waiting job is dropped, with
+//! everything that the job holds.
 
 use ide_mcp::Time;
 use ide_mcp::ide::Server;
@@ -173,8 +173,8 @@ impl<S, E> fmt::Debug for Worker<S, E> {
     }
 }
 
-/// Answers a call; with a problem, the tool has failed. The error of a connection that has ended is
-/// ignored.
+/// Answers a call. With a problem, the tool has failed. If the connection has ended, this does
+/// nothing.
 pub(crate) fn answer<T: ToolArguments>(
     server: &mut Server,
     call: Call<T>,
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(seen, [0, 2, 3, 4]);
         assert!(worker.next().is_none() && !worker.has_own_jobs());
         drop(worker);
-        assert_eq!(woken.iter().count(), 5, "once for each, and when the thread ends");
+        assert_eq!(woken.iter().count(), 5, "once for each job, and when the thread ends");
     }
 
     #[test]

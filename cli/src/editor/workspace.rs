@@ -35,7 +35,7 @@ pub(crate) struct Opened {
     pub(crate) path: String,
     pub(crate) lines: usize,
     pub(crate) selection: Selection,
-    /// The start or end text of the request that the file does not contain.
+    /// The start text or end text of the request, if the file does not contain it.
     pub(crate) missing: Option<MissingText>,
 }
 
@@ -82,8 +82,8 @@ impl Workspace {
         }))
     }
 
-    /// Returns the mention of a file that exists, or of lines of it. The number of lines is unknown
-    /// if the file is not text.
+    /// Returns the mention of a file that exists, or of lines of it. The number of lines is unknown if the file is not
+    /// UTF-8 or too large.
     pub(crate) fn mention(&self, path: &str, lines: Option<(u32, u32)>) -> Result<Mention, String> {
         let Inside { shown, real } = self.folders.find(path)?;
         real.metadata().map_err(|error| format!("{}: {error}", shown.display()))?;
@@ -181,7 +181,7 @@ impl Workspace {
     fn open(&mut self, Inside { shown, real }: Inside) -> Result<(PathBuf, String), String> {
         let text = read(&real)?;
         if !self.open.contains_key(&real) {
-            // So that there are never more open files than existing ones.
+            // So there are never more open files than existing ones.
             self.forget_removed();
             self.open.insert(real, shown.clone());
         }
@@ -195,7 +195,7 @@ impl Workspace {
     }
 }
 
-/// Returns the note about a text to select that is not in the file.
+/// Returns the note about a text that should be selected and is not in the file.
 pub(crate) fn missing_note(missing: Option<MissingText>) -> Option<String> {
     missing.map(|text| format!("{} is not in it", text.argument()))
 }
@@ -269,11 +269,11 @@ mod tests {
         let new = || Workspace::new(Folders::open(std::slice::from_ref(&root)).unwrap());
         let cases = [
             ("a checked file without problems", "good.json", Some(0)),
-            ("one with a problem", "bad.json", Some(1)),
-            ("one that does not exist yet", "new.json", Some(0)),
-            ("an unchecked kind", "a.txt", None),
-            ("one that does not exist yet, of this kind", "new.txt", None),
-            ("no text", "bytes.json", None),
+            ("a checked file with a problem", "bad.json", Some(1)),
+            ("a checked file that does not exist yet", "new.json", Some(0)),
+            ("an unchecked file", "a.txt", None),
+            ("an unchecked file that does not exist yet", "new.txt", None),
+            ("not UTF-8", "bytes.json", None),
         ];
         for (name, uri, expected) in cases {
             let found = new().diagnostics(Some(uri));

@@ -1,4 +1,4 @@
-//! The common frame of the programs: complaints, the last output, and exit status.
+//! What all commands do alike: complain, print their last output, and choose an exit status.
 
 use crate::support::complaints::complain;
 use crate::support::output::{kind_of_write, print_json, write_line};

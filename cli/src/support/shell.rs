@@ -36,7 +36,7 @@ impl Shell {
         if variable("PROMPT").is_some() && !is_in_powershell { Self::Cmd } else { Self::PowerShell }
     }
 
-    /// Returns what a shell writes in front of a line, which tells the user the shell.
+    /// Returns the prompt that stands before a line, and shows the user which shell the line is for.
     pub(crate) const fn prompt(self) -> &'static str {
         match self {
             Self::Posix => "$",
@@ -45,9 +45,9 @@ impl Shell {
         }
     }
 
-    /// Returns a text as one word of a line. Returns `None` if no word is certain to reach a program as this text:
-    /// versions of PowerShell pass a quotation mark, and an empty word, in different ways; and in the command prompt
-    /// nothing keeps the name of a variable between two `%` from being replaced.
+    /// Returns a string as one word of a line; `None` if no word is certain to reach a program as this string. Versions
+    /// of PowerShell pass quotation marks and empty words in different ways, and in the command prompt nothing keeps
+    /// the name of a variable between two `%` from being replaced.
     pub(crate) fn word(self, text: &str) -> Option<String> {
         let is_plain = |more| is_plain(text, more);
         let has_blank_and_backslash = || text.ends_with('\\') && text.contains(char::is_whitespace);
@@ -63,7 +63,7 @@ impl Shell {
             Self::PowerShell => Some(literal(text)),
             Self::Cmd if is_plain(r"\._-+:@") => Some(text.into()),
             Self::Cmd if text.contains(['"', '%']) || text.contains(char::is_control) => None,
-            // The program takes a backslash before a quotation mark for its escape.
+            // A program takes a backslash before a quotation mark as an escape.
             Self::Cmd => {
                 let backslashes = text.len().saturating_sub(text.trim_end_matches('\\').len());
                 Some(format!("\"{text}{}\"", r"\".repeat(backslashes)))
@@ -90,8 +90,8 @@ impl Shell {
         }
     }
 
-    /// Returns the line that runs a program and its arguments with other variables. In PowerShell and in the command
-    /// prompt, which cannot do that for one program, the variables of the shell change and stay so.
+    /// Returns the line that runs a program and its arguments with other variables. PowerShell and the command prompt
+    /// cannot change variables for one program alone: there the variables of the shell change, and stay changed.
     pub(crate) fn run(self, remove: &[&str], set: &[(&str, &str)], words: &[&str]) -> Option<String> {
         self.pieces(remove, set, words).map(|pieces| pieces.join(" "))
     }
@@ -114,7 +114,7 @@ impl Shell {
                 for (name, value) in set {
                     pieces.push(format!("{};", self.set(name, value)?));
                 }
-                // Without `&`, a quoted word is a text and no command.
+                // Without `&`, PowerShell takes a quoted word as a string, and does not run it.
                 pieces.extend(words.first().filter(|word| word.starts_with('\'')).map(|_| "&".to_owned()));
             }
             Self::Cmd => {
@@ -128,7 +128,7 @@ impl Shell {
         Some(pieces)
     }
 
-    /// Returns what stands at the end of a row whose line goes on in the next one.
+    /// Returns the character at the end of a row whose line continues in the next one.
     pub(crate) const fn continuation(self) -> char {
         match self {
             Self::Posix => '\\',
@@ -138,17 +138,17 @@ impl Shell {
     }
 }
 
-/// Returns a text as one word of a POSIX shell.
+/// Returns a string as one word of a POSIX shell.
 pub(crate) fn quoted(text: &str) -> String {
     if is_plain(text, "/._-+=:@%,") { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// Returns true if a text has only letters and digits of ASCII and these characters.
+/// Returns true if a string has only ASCII letters, ASCII digits and these characters.
 fn is_plain(text: &str, more: &str) -> bool {
     !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || more.contains(letter))
 }
 
-/// Returns a text in the single quotes of PowerShell, which takes the typographic ones for the same.
+/// Returns a string in single quotes for PowerShell, which takes the typographic single quotes as such quotes too.
 fn literal(text: &str) -> String {
     let mut quoted = String::from("'");
     for letter in text.chars() {
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn text_is_one_word_of_each_shell() {
-        // The text, and its word in a POSIX shell, in PowerShell and in the command prompt.
+        // The string, and its word in a POSIX shell, in PowerShell and in the command prompt.
         let rows: &[(&str, &str, &str, Option<&str>, Option<&str>)] = &[
             (
                 "a path",
@@ -173,28 +173,28 @@ mod tests {
                 Some("\"/h/.claude/ide/1.mcp.json\""),
             ),
             (
-                "a path of Windows",
+                "a Windows path",
                 r"C:\Users\me\1.lock",
                 r"'C:\Users\me\1.lock'",
                 Some(r"C:\Users\me\1.lock"),
                 Some(r"C:\Users\me\1.lock"),
             ),
             ("blanks", r"C:\a b\c", r"'C:\a b\c'", Some(r"'C:\a b\c'"), Some(r#""C:\a b\c""#)),
-            ("nothing", "", "''", None, Some("\"\"")),
+            ("an empty string", "", "''", None, Some("\"\"")),
             ("an apostrophe", r"C:\it's", r"'C:\it'\''s'", Some(r"'C:\it''s'"), Some(r#""C:\it's""#)),
             ("a typographic apostrophe", "it’s", "'it’s'", Some("'it’’s'"), Some("\"it’s\"")),
             ("a variable", "$HOME", "'$HOME'", Some("'$HOME'"), Some("\"$HOME\"")),
             ("a variable of Windows", "%PATH%", "%PATH%", Some("'%PATH%'"), None),
             (
-                "what the command prompt reads",
+                "special characters of the command prompt",
                 "a&b|c^d(e)!",
                 "'a&b|c^d(e)!'",
                 Some("'a&b|c^d(e)!'"),
                 Some("\"a&b|c^d(e)!\""),
             ),
             ("a quotation mark", "a\"b", "'a\"b'", None, None),
-            ("a home", "~", "'~'", Some("'~'"), Some("\"~\"")),
-            ("a list", "a,b", "a,b", Some("'a,b'"), Some("\"a,b\"")),
+            ("a tilde", "~", "'~'", Some("'~'"), Some("\"~\"")),
+            ("a comma", "a,b", "a,b", Some("'a,b'"), Some("\"a,b\"")),
             ("an option", "--mcp-config", "--mcp-config", Some("--mcp-config"), Some("--mcp-config")),
             ("an option with a dot", "-a.b", "-a.b", Some("'-a.b'"), Some("-a.b")),
             ("a letter with an accent", r"C:\ü", r"'C:\ü'", Some(r"'C:\ü'"), Some(r#""C:\ü""#)),
@@ -235,13 +235,19 @@ mod tests {
                 ],
             ),
             (
-                "a value that no command prompt takes",
+                "a value that the command prompt cannot express",
                 &[],
                 &[("A", "%B%")],
                 &["c"],
                 [Some("env A=%B% c"), Some("$env:A = '%B%'; c"), None],
             ),
-            ("a word that only a POSIX shell takes", &[], &[], &["c", "\""], [Some("c '\"'"), None, None]),
+            (
+                "a word that only a POSIX shell can express",
+                &[],
+                &[],
+                &["c", "\""],
+                [Some("c '\"'"), None, None],
+            ),
         ];
         for (name, remove, set, words, expected) in rows {
             for (shell, expected) in [Shell::Posix, Shell::PowerShell, Shell::Cmd].into_iter().zip(expected) {

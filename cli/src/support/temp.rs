@@ -1,4 +1,4 @@
-//! Folders for tests, wherever and with whatever settings the tests run.
+//! Temporary files and folders for tests, on every system and with every umask.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::{Builder, TempDir};
 
-/// The longest path of a folder whose files are named in a row of the screen.
+/// The maximum length of a folder's path for the paths of its files to fit into a row of the screen.
 const SHORT: usize = 24;
 
 /// Returns the folder of temporary files, or `/tmp` if its path is too long for a row of the screen.
@@ -40,7 +40,7 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
     let _ = (path, mode);
 }
 
-/// Makes a temporary folder that nobody else can write to, whatever the mask of this process is.
+/// Makes a temporary folder that nobody else can write to, whatever the umask of this process is.
 pub(crate) fn private_temp_dir() -> TempDir {
     #[cfg(unix)]
     let builder = Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700)).tempdir();
@@ -49,7 +49,7 @@ pub(crate) fn private_temp_dir() -> TempDir {
     builder.unwrap()
 }
 
-/// Makes a folder, and those above it, that nobody else can write to, whatever the mask of this process is.
+/// Makes a folder, and those above it, that nobody else can write to, whatever the umask of this process is.
 pub(crate) fn create_private(folder: &Path) {
     crate::support::save::create_private(folder).unwrap();
 }

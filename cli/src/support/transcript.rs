@@ -39,7 +39,7 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) struct Header {
     /// [`VERSION`].
     pub(crate) transcript: u32,
-    /// The beginning of the times, in milliseconds of the Unix epoch.
+    /// The time at which `ns` is 0, in milliseconds since the Unix epoch.
     pub(crate) started_ms: u64,
     /// The name that the editor gives itself.
     pub(crate) editor: String,
@@ -228,7 +228,7 @@ pub(crate) fn read(text: &str) -> Result<Transcript, BadLine> {
     Ok(transcript)
 }
 
-/// A line in its written form.
+/// A line as it is written.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {

@@ -1,4 +1,4 @@
-//! The time of the day, for output alone.
+//! The time of day, which only output shows.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -3,13 +3,11 @@
 use super::columns::glyphs;
 use std::ops::Range;
 
-/// Returns the rows of a line as byte ranges, which follow each other and are the whole line. There is
-/// at least one row.
+/// Returns the rows of a line as byte ranges. Together and in order they are the whole line; there is at least one.
 ///
-/// A row has at most `columns` columns, and one space more: the column of the cursor after the last
-/// character is free for it. A row ends after a space unless this would leave more than half of it
-/// empty. A character that is wider than a row has a row of its own. The columns of each row count from
-/// 0, those of tabs as well.
+/// A row has at most `columns` columns, and may have one space more: the column that is kept free for the cursor after
+/// the last character. A row ends after a space unless this would leave more than half of it empty. A character that is
+/// wider than a row has a row of its own. Columns count from 0 in each row, also for tabs.
 pub(crate) fn rows(line: &str, columns: usize) -> Vec<Range<usize>> {
     let (mut rows, mut start) = (Vec::new(), 0_usize);
     while let Some(length) = line.get(start..).and_then(|rest| first(rest, columns.max(1))) {
@@ -59,16 +57,21 @@ mod tests {
         let cases: &[(&str, &str, usize, &[&str])] = &[
             ("empty", "", 4, &[""]),
             ("fits", "abcd", 4, &["abcd"]),
-            ("one too many", "abcde", 4, &["abcd", "e"]),
+            ("one column too many", "abcde", 4, &["abcd", "e"]),
             ("at a word", "ab cd ef", 6, &["ab cd ", "ef"]),
             ("a word that fills its row", "abcd ef", 4, &["abcd ", "ef"]),
             ("several spaces", "abcd   ef", 4, &["abcd ", "  ef"]),
-            ("a long word behind an indentation", "  abcdefgh", 6, &["  abcd", "efgh"]),
+            ("a long word after an indentation", "  abcdefgh", 6, &["  abcd", "efgh"]),
             ("wide", "\u{6f22}\u{6f22}\u{6f22}", 5, &["\u{6f22}\u{6f22}", "\u{6f22}"]),
             ("wider than a row", "\u{6f22}\u{6f22}", 1, &["\u{6f22}", "\u{6f22}"]),
             ("a tab", "abc\tdef", 6, &["abc\t", "def"]),
             ("a tab that does not fit", "abcde\tf", 6, &["abcde", "\tf"]),
-            ("marks stay", "abcde\u{301}\u{301}f", 5, &["abcde\u{301}\u{301}", "f"]),
+            (
+                "combining marks stay with their letter",
+                "abcde\u{301}\u{301}f",
+                5,
+                &["abcde\u{301}\u{301}", "f"],
+            ),
             ("no columns", "ab", 0, &["a", "b"]),
         ];
         for (name, line, columns, expected) in cases {

@@ -1,4 +1,4 @@
-//! A writer with its own thread, so that a program never waits for ever for a reader.
+//! A writer with its own thread, so that a program never waits forever for a reader.
 
 use super::output::kind_of_write;
 use std::collections::VecDeque;
@@ -7,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The queue takes more up to this size in bytes: thousands of events, some hundred of the largest diffs that anybody
-/// would look at, hours of most sessions. A reader that is so far behind does not read, or a disk is broken, and a
-/// larger queue would only use memory. One item of any size may exceed the limit, so there is room for the largest
-/// one.
+/// The queue takes another item while it has at most this many bytes: thousands of events, some hundred of the largest
+/// diffs that anybody would look at, or hours of most sessions. If a reader is that far behind, it has stopped reading,
+/// or a disk is broken; a larger queue would only use memory. The last item may be of any size, so there is room for
+/// the largest one.
 pub(crate) const MAX_WAITING: usize = 16 << 20;
 
 /// The size of a write: any complete line of a transcript, but only a part of the largest event, so
@@ -41,9 +41,9 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Vec<u8>>,
-    /// The number of bytes that were taken and not written, with those of the current write.
+    /// The number of bytes that were taken and are not written yet, including the current write.
     waiting: usize,
-    /// Why the writer takes nothing more, if any.
+    /// Why the writer takes nothing more, or `None` while it does.
     failure: Option<(ErrorKind, String)>,
     /// True if the thread has ended or the queue is abandoned: the rest of it will not be written.
     is_over: bool,

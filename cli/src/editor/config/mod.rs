@@ -1,7 +1,7 @@
 //! The configuration file of the user: where it is, who may have written it, and what is wrong with it.
 //!
-//! A fault ends the program before it begins. With only half of the file, an agent could get what the user hides, or
-//! a key could do what it does without the file.
+//! A mistake in the file ends the program at its start. With only a part of the file, an agent could get what the user
+//! hides, or a key could do what it does by default.
 
 mod file;
 #[cfg(test)]
@@ -22,7 +22,7 @@ use std::{env, fs};
 /// All settings with their defaults take 4 KiB; a larger file than this is a mistake.
 const MAX_FILE: u64 = 64 * 1024;
 
-/// From this similarity on, a known name is offered for an unknown one, as with the options of the command line.
+/// From this similarity on, a known name is suggested for an unknown one, as with the options of the command line.
 const SIMILAR: f64 = 0.7;
 
 /// Up to this number of names, a message lists them all.
@@ -89,7 +89,7 @@ impl Config {
         let changed: Vec<_> = changed.collect();
         let keys = changed.iter().map(|(action, _, keys)| (*action, keys.clone())).collect();
         let keys = Keymap::new(keys).map_err(|Fault { of, message }| {
-            // The later of two lines is the one that was added.
+            // Point at the later of two lines, which is the one that the user most likely added.
             let at = changed.iter().filter(|(action, ..)| of.contains(action)).map(|(_, at, _)| *at).max();
             (at.unwrap_or(0), message)
         })?;
@@ -104,8 +104,8 @@ impl Config {
     }
 }
 
-/// Returns where the environment puts the file. As the specification says, a relative path in the variable is
-/// ignored.
+/// Returns where the file is according to the environment. As the XDG specification says, a relative path in the
+/// variable is ignored.
 fn path(variable: impl Fn(&str) -> Option<PathBuf>, is_windows: bool) -> Option<PathBuf> {
     let named = |name| variable(name).filter(|path| path.is_absolute());
     let base = if is_windows {
@@ -152,7 +152,8 @@ fn is_ours(path: &Path, metadata: &fs::Metadata) -> Result<(), String> {
     if owner != us && owner != 0 {
         return Err(format!("{shown} belongs to user {owner}, and you are user {us}"));
     }
-    // A group with the number of its user has nobody else in it, and its files often have such a mode.
+    // A group with the same number as its user usually has no other member, and the files of such users often have this
+    // mode.
     let others = if metadata.gid() == owner { 0o002 } else { 0o022 };
     if mode & others != 0 {
         let command = format!("chmod go-w {}", crate::support::quoted(&path.to_string_lossy()));
@@ -161,7 +162,7 @@ fn is_ours(path: &Path, metadata: &fs::Metadata) -> Result<(), String> {
     Ok(())
 }
 
-/// On Windows, the folder of the user is theirs alone.
+/// On Windows, nobody else can write to the user's own folder.
 #[cfg(not(unix))]
 fn is_ours(_: &Path, _: &fs::Metadata) -> Result<(), String> {
     Ok(())
@@ -178,7 +179,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 /// all if they are few.
 fn explained(message: &str) -> String {
     let message = message.trim_end().replace('\n', ", ");
-    // A name could also be the key of a table, which no setting is.
+    // The parser would also take a table here, but no setting is a table.
     if message == "wanted string or table" {
         return "expected a name in quotes".into();
     }
@@ -191,7 +192,7 @@ fn explained(message: &str) -> String {
     let mut text = format!("{kind} `{given}`");
     let similar = known.iter().map(|known| (strsim::jaro(given, known), known));
     let nearest = similar.filter(|(similarity, _)| *similarity > SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0));
-    // Writing to a text never fails.
+    // Writing to a string never fails.
     let _ = match nearest {
         Some((_, known)) => write!(text, " (a similar one exists: `{known}`)"),
         None if known.len() > MOST_LISTED => {

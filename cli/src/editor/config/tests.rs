@@ -1,4 +1,4 @@
-//! Files of all kinds: what is read of them, and the messages about those that are refused.
+//! Configuration files of all kinds: what is read from good ones, and the messages about bad ones.
 
 use super::*;
 use crate::editor::options::OnDiff;
@@ -18,7 +18,7 @@ fn fault(text: &str) -> Option<String> {
 #[test]
 fn fault_has_its_place_and_the_remedy() {
     let rows = [
-        ("no TOML", "[editor]\ndialect = ", "2:11: string values must be quoted, expected literal string"),
+        ("not TOML", "[editor]\ndialect = ", "2:11: string values must be quoted, expected literal string"),
         ("a name twice", "[editor]\ntoken = true\ntoken = true\n", "3:1: duplicate key"),
         ("an unknown section", "[edtor]\n", "1:2: unknown name `edtor` (a similar one exists: `editor`)"),
         (
@@ -38,32 +38,32 @@ fn fault_has_its_place_and_the_remedy() {
             "1:1: unknown name `theme`, expected `editor`",
         ),
         (
-            "another type",
+            "a value of another type",
             "[editor]\ntoken = \"no\"\n",
             "2:9: invalid type: string \"no\", expected a boolean",
         ),
         (
-            "a dialect",
+            "a misspelled dialect",
             "[editor]\ndialect = \"vs-code\"\n",
             "2:11: unknown name `vs-code` (a similar one exists: `vscode`)",
         ),
         (
-            "no dialect",
+            "an unknown dialect",
             "[editor]\ndialect = \"emacs\"\n",
             "2:11: unknown name `emacs`, expected one of `vscode`, `jetbrains`, `snake-case`, `obsidian`",
         ),
         (
-            "a verdict",
+            "an unknown verdict",
             "[editor]\non-diff = \"yes\"\n",
             "2:11: unknown name `yes`, expected one of `ask`, `accept`, `reject`, `hold`",
         ),
         (
-            "a theme, behind wide characters",
+            "a misspelled theme after wide characters",
             "[editor] # \u{6f22}\n  theme = \"drak\"\n",
             "2:11: unknown name `drak` (a similar one exists: `dark`)",
         ),
         (
-            "a color of no theme",
+            "a misspelled color",
             "[editor.colors]\ngruond = \"#000000\"\n",
             "2:1: unknown name `gruond` (a similar one exists: `ground`)",
         ),
@@ -78,12 +78,12 @@ fn fault_has_its_place_and_the_remedy() {
             "2:21: \"#+00000\" is not a color: write \"#rrggbb\" or \"default\"",
         ),
         (
-            "an action",
+            "a misspelled action",
             "[editor.keys]\naccpet = \"A\"\n",
             "2:1: unknown action `accpet` (a similar one exists: `accept`)",
         ),
         (
-            "no action",
+            "an unknown action",
             "[editor.keys]\nfrobnicate = \"A\"\n",
             "2:1: unknown action `frobnicate`: `ide-mcp help config` lists those of this version",
         ),
@@ -93,12 +93,12 @@ fn fault_has_its_place_and_the_remedy() {
             "2:10: invalid type: integer `9`, expected a key such as \"Ctrl+S\", or a list of keys",
         ),
         (
-            "a name of no key",
+            "an unknown modifier",
             "[editor.keys]\naccept = \"Hyper+A\"\n",
             "2:10: \"Hyper\" in \"Hyper+A\" is neither Ctrl, Alt nor Shift",
         ),
         (
-            "a name of no key in a list",
+            "an unknown key in a list",
             "[editor.keys]\naccept = [\n  \"A\",\n  \"nokey\",\n]\n",
             "2:10: \"nokey\" is not a key: write a character, F1 to F12, or a name such as Esc, Enter or PgDn",
         ),
@@ -113,12 +113,12 @@ fn fault_has_its_place_and_the_remedy() {
             "2:10: r is the key for `accept` and for `reject` at the same time: give one of them another key",
         ),
         (
-            "two actions of the file",
+            "the same key for two actions of the file",
             "[editor.keys]\nreject = \"Z\"\nsave = \"Alt+S\"\nsave-as = []\naccept = \"Z\"\n",
             "5:10: Z is the key for `accept` and for `reject` at the same time: give one of them another key",
         ),
         (
-            "a key of a page",
+            "a key that closes pages",
             "[editor.keys]\npause = \"F4\"\n",
             "2:9: F4 is the key for `close-page` and for `pause` at the same time: give one of them another key",
         ),
@@ -133,7 +133,11 @@ fn fault_has_its_place_and_the_remedy() {
             "2:8: Ctrl+Left types or moves in a text, so `save` needs another key: one with Ctrl or Alt, or F1 to \
              F12",
         ),
-        ("no way out", "[editor.keys]\nquit = []\n", "2:8: `quit` needs a key: without one, nobody gets out"),
+        (
+            "no key to quit",
+            "[editor.keys]\nquit = []\n",
+            "2:8: `quit` needs a key: without one, nobody gets out",
+        ),
         ("an empty pattern", "[editor]\nhide = [\"*.pem\", \"\"]\n", "2:8: an empty pattern names no file"),
         (
             "a pattern that hides nothing",
@@ -141,7 +145,7 @@ fn fault_has_its_place_and_the_remedy() {
             "2:8: \"./a.txt\" names no file in a .gitignore: write the path in its folder, without ./ and ../",
         ),
         (
-            "another one that hides nothing",
+            "another pattern that hides nothing",
             "[editor]\nhide = [\"../p/a.txt\"]\n",
             "2:8: \"../p/a.txt\" names no file in a .gitignore: write the path in its folder, without ./ and ../",
         ),
@@ -222,19 +226,19 @@ fn place_of_the_file_follows_the_environment() {
         ("a home", &[("HOME", "/h")], false, Some("/h/.config/ide-mcp/config.toml")),
         ("a variable", &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")], false, Some("/x/ide-mcp/config.toml")),
         (
-            "an empty one",
+            "an empty variable",
             &[("HOME", "/h"), ("XDG_CONFIG_HOME", "")],
             false,
             Some("/h/.config/ide-mcp/config.toml"),
         ),
         (
-            "a relative one",
+            "a relative path in the variable",
             &[("HOME", "/h"), ("XDG_CONFIG_HOME", "x")],
             false,
             Some("/h/.config/ide-mcp/config.toml"),
         ),
         ("Windows", &[("HOME", "/h"), ("APPDATA", "/a")], true, Some("/a/ide-mcp/config.toml")),
-        ("Windows without it", &[("HOME", "/h")], true, None),
+        ("Windows without APPDATA", &[("HOME", "/h")], true, None),
     ];
     for (name, variables, is_windows, expected) in rows {
         let variable = |wanted: &str| {
@@ -251,7 +255,7 @@ fn file_is_read_up_to_64_kib() {
     let path = temp.path().join("config.toml");
     let write = |length: usize, text: &str| {
         fs::write(&path, text.to_owned() + &" ".repeat(length - text.len())).unwrap();
-        // Whatever the mask of this process is.
+        // Whatever the umask of this process is.
         crate::support::temp::set_mode(&path, 0o600);
     };
     write(64 * 1024, "[editor]\ntoken = false\n");
@@ -296,7 +300,7 @@ fn file_that_others_can_write_is_refused() {
         ("of everybody", 0o755, 0o646, Some("(mode 646): chmod go-w ")),
         ("in a folder of a group", 0o775, 0o644, None),
         ("in a folder of everybody", 0o777, 0o644, Some("every user can replace ")),
-        ("in one like /tmp", 0o1777, 0o644, None),
+        ("in a folder like /tmp", 0o1777, 0o644, None),
     ];
     let message = Config::read(Some(Path::new("/dev/null"))).unwrap_err();
     assert_eq!(message, "/dev/null is not a file; --no-config starts without it");

@@ -102,7 +102,7 @@ impl Headless {
         self.ending.take_if(is_due).map(|ending| ending.reason)
     }
 
-    /// Whether the editor is ending, and takes no more commands.
+    /// Returns true if the editor is ending, and takes no more commands.
     pub(crate) const fn is_ending(&self) -> bool {
         self.ending.is_some()
     }
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn end_waits_for_earlier_commands() {
-        let cases = [("the disk recovers", true), ("the disk hangs on", false)];
+        let cases = [("the disk recovers", true), ("the disk still hangs", false)];
         for (name, recovers) in cases {
             let config =
                 ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Disabled)).tools(all_tools());

@@ -116,7 +116,7 @@ mod tests {
     fn invalid_command_is_rejected_with_its_reason() {
         let cases = [
             ("words", "quit", ADVICE),
-            ("no object", r#"["quit"]"#, ADVICE),
+            ("not an object", r#"["quit"]"#, ADVICE),
             ("no closing quote", r#"{"cmd":"quit}"#, "not JSON: EOF while parsing a string at column 13"),
             ("two objects", r#"{"cmd":"quit"} {}"#, "not JSON: trailing characters at column 16"),
             ("no cmd", "{}", "missing field `cmd`"),
@@ -127,7 +127,7 @@ mod tests {
             ("unknown member of pause", r#"{"cmd":"pause","x":1}"#, "unknown field `x`"),
             ("unknown member of resume", r#"{"cmd":"resume","x":1}"#, "unknown field `x`"),
             ("no path", r#"{"cmd":"open"}"#, "missing field `path`"),
-            ("no list", r#"{"cmd":"tools","offer":"openFile"}"#, "invalid type"),
+            ("not a list", r#"{"cmd":"tools","offer":"openFile"}"#, "invalid type"),
             ("no program", r#"{"cmd":"tools","offer":[],"own":[{"name":"a"}]}"#, "missing field `run`"),
             ("no text", r#"{"cmd":"context","prompts":[{"name":"p"}]}"#, "missing field `text`"),
             ("no URI", r#"{"cmd":"context","resources":[{"text":"x"}]}"#, "missing field `uri`"),

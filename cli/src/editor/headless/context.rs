@@ -7,7 +7,7 @@ use ide_mcp::mcp::{
 use ide_mcp::rpc::{CallId, ErrorObject};
 use serde::Deserialize;
 
-/// A prompt. Its text stands in for an editor that would write one.
+/// A prompt. Its text is fixed, where another editor would compose one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prompt {
@@ -69,7 +69,7 @@ impl Offered {
         if server.is_paused() {
             return refuse(server, call);
         }
-        // The last prompt of a name is the one in the list.
+        // If several prompts have the same name, the last one is in the list.
         let result = self.prompts.iter().rfind(|prompt| prompt.name == request.name);
         // If this fails, the agent is gone, and nobody waits for the answer.
         let _ = match result.map(|prompt| PromptResult::text(prompt.text_for(request))) {
@@ -96,7 +96,7 @@ impl Offered {
     }
 }
 
-/// Refuses a request during a pause. The filter of the server does not see the user's own texts.
+/// Refuses a request during a pause. The server's filter does not know the texts that the user wrote.
 fn refuse(server: &mut Server, call: CallId) {
     let _ = server.call(call).fail("the editor is paused");
 }
@@ -154,7 +154,7 @@ mod tests {
         let rows = [
             ("a value", "Review {focus}!", "Review a {depth}!"),
             ("an absent value", "{depth}.{focus}{depth}", ".a {depth}"),
-            ("another word in braces", "{} {x} {focus}", "{} {x} a {depth}"),
+            ("an unknown word in braces", "{} {x} {focus}", "{} {x} a {depth}"),
             ("braces that do not close", "{{focus} {focus", "{a {depth} {focus"),
             ("no argument", "Review", "Review"),
         ];

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// `mcp::ClientConfig`).
 const WITHIN: Duration = Duration::from_secs(10 * 60);
 
-/// The open forms, each with the number of the line of its command.
+/// The open forms, each with the line number of its command.
 #[derive(Debug, Default)]
 pub(crate) struct Forms(BTreeMap<RequestId, (u64, Pending<FormAnswer>)>);
 

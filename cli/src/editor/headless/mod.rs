@@ -68,7 +68,7 @@ impl Editor {
         for notice in settings.notice().into_iter().chain(notices) {
             complain("editor", &notice);
         }
-        // A session knows only the lists that are declared at its beginning.
+        // A client only learns of lists that are declared when its session begins, so declare empty ones.
         server.machine_mut().set_context(Context::new().prompts([]).resources([]));
         let lock = server.lock_file().path().map(|path| path.display().to_string());
         let report = Report::new(move || drop(waker.wake()));

@@ -95,7 +95,7 @@ pub(crate) enum Event<'a> {
         edit: u64,
         path: &'a str,
     },
-    /// The command that was given to the editor. If tmux did not start it in a split, this line does.
+    /// The command that was given to the editor. If tmux did not start it in a split, the user can start it by `line`.
     Launch {
         line: String,
         #[serde(rename = "started")]

@@ -1,6 +1,6 @@
 //! The tools of the headless editor, and the answers to their calls.
 //!
-//! This editor has no texts of its own: its open files are as they are on disk, and never have unsaved changes.
+//! This editor has no buffers: its open files are as they are on disk, and never have unsaved changes.
 
 use super::app::Headless;
 use super::vault;
@@ -24,7 +24,7 @@ impl Headless {
     pub(super) fn called(&mut self, server: &mut Server, call: ToolCall) {
         match call {
             ToolCall::GetDiagnostics(call, request) => {
-                // As described, JetBrains means this file when none is named.
+                // By the description of JetBrains, a call that names no file means the file with the focus.
                 let means_focus = self.dialect == Dialect::JetBrains;
                 let focus = self.focus().filter(|_| means_focus).map(|at| at.file_path.clone());
                 let found = move |workspace: &mut Workspace| {

@@ -15,8 +15,8 @@ pub(crate) struct Reported {
 }
 
 impl Reported {
-    /// Returns the counts if they have changed and a report is due. `is_read` is whether the earlier reports have
-    /// been read. Without this condition, anybody could fill an output that nobody reads.
+    /// Returns the counts if they have changed and a report is due. `is_read` is whether the earlier reports have been
+    /// read: otherwise any program could fill the queue of an output that nobody reads.
     pub(crate) fn due(
         &mut self,
         now: Time,

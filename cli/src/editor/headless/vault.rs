@@ -14,15 +14,15 @@ struct Limits {
     entries: usize,
 }
 
-/// More files than a vault has; with paths of usual length, their list is a message below a megabyte. A pattern may
-/// match few of many files, so the entries of folders that are looked at have a limit too: on a usual disk they take
-/// less than a second.
+/// More files than a vault has; with paths of usual length, their list is a message of less than a megabyte. A pattern
+/// may match few of many files, so the number of directory entries that are looked at is limited too: on a usual disk,
+/// so many take less than a second.
 const LIMITS: Limits = Limits { files: 10_000, entries: 100_000 };
 
-/// Answers a request. `writes` is whether the user lets agents write, and `current` is the file with the focus.
+/// Answers a request. `writes` is true if the user lets agents write, and `current` is the file with the focus.
 ///
 /// # Errors
-/// Why it failed, in the words of the description: `failed to read file: File not found`.
+/// Why it failed, in the words of the protocol's description: `failed to read file: File not found`.
 pub(super) fn answer(
     workspace: &mut Workspace,
     request: DirectRequest,
@@ -93,7 +93,7 @@ fn list(workspace: &Workspace, request: &ListFiles, limits: Limits) -> Result<Ve
                 waiting.push(path);
             } else if kind.is_file() && pattern.as_ref().is_none_or(|pattern| matches(pattern, &path)) {
                 let below = path.strip_prefix(top).ok().and_then(Path::to_str);
-                // A path in a vault has slashes on each system.
+                // A path in a vault has slashes on every system.
                 let Some(below) = below.map(|below| below.replace(MAIN_SEPARATOR, "/")) else { continue };
                 if found.len() == limits.files {
                     return Err(format!(
@@ -139,11 +139,17 @@ mod tests {
         // The entries are the three files and the two folders.
         let rows = [
             ("at both limits", None, 3, 5, Ok(all)),
-            ("a file more", None, 2, 5, Err("there are more than 2 files: use a narrower pattern")),
-            ("an entry more", None, 3, 4, Err("the folder has more than 4 entries")),
+            ("one file too many", None, 2, 5, Err("there are more than 2 files: use a narrower pattern")),
+            ("one entry too many", None, 3, 4, Err("the folder has more than 4 entries")),
             ("a narrower pattern", Some("*.md"), 2, 5, Ok(notes)),
-            ("which looks at as many entries", Some("*.md"), 2, 4, Err("the folder has more than 4 entries")),
-            ("no pattern of files", Some("a[z-a].md"), 3, 5, Err("the pattern is not valid: ")),
+            (
+                "a narrower pattern, for the same entries",
+                Some("*.md"),
+                2,
+                4,
+                Err("the folder has more than 4 entries"),
+            ),
+            ("an invalid pattern", Some("a[z-a].md"), 3, 5, Err("the pattern is not valid: ")),
             ("a bracket without an end", Some("a[.md"), 3, 5, Ok(Vec::new())),
         ];
         for (name, pattern, files, entries, expected) in rows {

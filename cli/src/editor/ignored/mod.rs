@@ -1,5 +1,5 @@
-//! The files that ignore files name: build output, copies of data, settings of one machine. The editor does not send
-//! their contents to agents, though another program may.
+//! Hides the files that ignore files name: build output, copies of data, settings of one machine. The editor does not
+//! send their contents to agents, though another program may.
 
 mod rules;
 
@@ -12,8 +12,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many components a path may have to be compared with the rules: far more than a user's files have. The work is
-/// quadratic in this number, and an agent chooses the path.
+/// The maximum number of components of a path that is compared with the rules: far more than a user's files have. The
+/// work is quadratic in this number, and an agent chooses the path.
 const MAX_DEPTH: usize = 256;
 
 /// The rules of the ignore files in and above the open folders.
@@ -99,7 +99,7 @@ impl Ignored {
         }
     }
 
-    /// Whether the rules that were read hide this file or a folder above it. Also true for a path that is too long to
+    /// Returns true if the rules that were read hide this file or a folder above it, and for a path that is too long to
     /// compare. Relative paths start at the first folder.
     pub(crate) fn hides(&self, path: &str) -> bool {
         if path.len() > MAX_PATH {
@@ -138,7 +138,7 @@ impl Ignored {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// Returns the path below the real path of its folder.
+    /// Returns the path with the real path of its open folder instead of the given one.
     fn real(&self, path: &Path) -> PathBuf {
         let given = |of: &Top| path.strip_prefix(&of.given).ok().map(|below| of.real.join(below));
         let first = || self.folders.first().map(|first| first.real.join(path));
@@ -160,7 +160,7 @@ impl Ignored {
 }
 
 impl Top {
-    /// Whether the user's patterns hide this path or a folder above it.
+    /// Returns true if the user's patterns hide this path or a folder above it.
     fn hides(&self, path: &Path) -> bool {
         if path == self.real || !path.starts_with(&self.real) {
             return false;
@@ -218,14 +218,14 @@ mod tests {
             ("the same name elsewhere", "repository/p/sub/by_root", false),
             ("in a folder", "repository/p/target/debug/a.rs", true),
             ("the folder itself", "repository/p/target", true),
-            ("a file with an end", "repository/p/sub/a.log", true),
+            ("a file with an ignored suffix", "repository/p/sub/a.log", true),
             ("taken back", "repository/p/kept.log", false),
             ("by the folder itself", "repository/p/generated", true),
             ("by its path from the root", "repository/p/sub/deep/x", false),
             ("by .claudeignore", "repository/p/notes.md", true),
             ("shown by .claudeignore", "repository/p/shown.log", false),
             ("by .ignore", "repository/p/sub/a.tmp", true),
-            ("the same end outside of its folder", "repository/p/a.tmp", false),
+            ("the same suffix outside of its folder", "repository/p/a.tmp", false),
             ("shown by .ignore", "repository/p/sub/again.log", false),
             ("shown again in an ignored folder", "repository/p/target/kept.log", true),
             ("as the folder was given", "link/target/a", true),
@@ -235,7 +235,7 @@ mod tests {
             ("in an ignored folder that is open", "repository/opened/a.rs", false),
             ("an ignored file in it", "repository/opened/a.log", true),
             ("outside of the folders", "elsewhere/a.log", false),
-            ("a reading with ..", "repository/p/target/../a.rs", false),
+            ("a path with ..", "repository/p/target/../a.rs", false),
         ];
         for (name, path, expected) in rows {
             assert_eq!(hides(path), expected, "{name}");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_of_the_person_hide_files() {
+    fn patterns_of_the_user_hide_files() {
         let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().canonicalize().unwrap();
         for folder in ["p/sub", "q"] {
@@ -256,13 +256,13 @@ mod tests {
         let patterns = ["*.pem", "/notes", "sub/deep/", "!shown.pem"];
         let patterns = patterns.map(|line| Pattern::try_from(line.to_owned()).unwrap());
         let rows = [
-            ("an end", "p/sub/a.pem", true),
-            ("an end in another folder", "q/a.pem", true),
-            ("taken back by the person", "p/shown.pem", false),
+            ("a suffix", "p/sub/a.pem", true),
+            ("a suffix in another folder", "q/a.pem", true),
+            ("taken back by the user", "p/shown.pem", false),
             ("a file", "p/notes", true),
             ("in a folder", "q/notes/x/a.rs", true),
             ("the same name below", "p/sub/notes", false),
-            ("a folder alone", "p/sub/deep/a", true),
+            ("by a pattern for folders", "p/sub/deep/a", true),
             ("as the folder was given", "link/a.pem", true),
             ("another file", "p/a.rs", false),
             ("the folder itself", "p", false),
@@ -278,7 +278,7 @@ mod tests {
             for (name, path, expected) in rows {
                 assert_eq!(hides(path), expected, "{name}, {reads_files}");
             }
-            assert_eq!(hides("p/local"), reads_files, "an ignore file counts beside the patterns");
+            assert_eq!(hides("p/local"), reads_files, "an ignore file counts too");
             assert!(ignored.hides("a.pem"), "relative to the first folder");
         }
     }
@@ -299,8 +299,8 @@ mod tests {
         let cases = [
             ("a byte order mark", &b"\xef\xbb\xbfa.txt\nb.txt\n"[..], [true, true, false]),
             ("a byte that is not UTF-8", b"a.txt\n\xff\nsub/\n", [true, false, true]),
-            ("such a byte in a comment", b"# na\xefve\r\na.txt\r\n", [true, false, false]),
-            ("a mark in another line", b"a.txt\n\xef\xbb\xbfb.txt\n", [true, false, false]),
+            ("a byte that is not UTF-8, in a comment", b"# na\xefve\r\na.txt\r\n", [true, false, false]),
+            ("a byte order mark in another line", b"a.txt\n\xef\xbb\xbfb.txt\n", [true, false, false]),
         ];
         for (name, bytes, expected) in cases {
             fs::write(&rules, bytes).unwrap();
@@ -336,12 +336,12 @@ mod tests {
             PathBuf::from(path.get(..length).unwrap())
         };
         let rows = [
-            ("the deepest", deep(MAX_DEPTH, "a"), false),
-            ("the deepest, ignored", deep(MAX_DEPTH, "a.log"), true),
-            ("a deeper one", deep(MAX_DEPTH + 1, "a"), true),
+            ("the maximum depth", deep(MAX_DEPTH, "a"), false),
+            ("the maximum depth, ignored", deep(MAX_DEPTH, "a.log"), true),
+            ("one component deeper", deep(MAX_DEPTH + 1, "a"), true),
             ("2000 components", deep(2000, "a"), true),
-            ("the longest", long(MAX_PATH), false),
-            ("a longer one", long(MAX_PATH + 1), true),
+            ("the maximum length", long(MAX_PATH), false),
+            ("one byte longer", long(MAX_PATH + 1), true),
         ];
         let clock = Clock::new();
         // An agent can repeat its request.
@@ -351,11 +351,14 @@ mod tests {
                 assert_eq!(ignored.hides(path.to_str().unwrap()), *expected, "{name}");
             }
         }
-        // Each look costs accesses to the disk, which take longest in an emulation.
+        // Each look accesses the disk, which is slowest in an emulator.
         let most = if cfg!(windows) { 120_000 } else { 20_000 };
         assert!(clock.now() < Time::from_millis(most), "{:?}", clock.now());
-        assert!(!ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len() - 1)), "relative, the longest");
-        assert!(ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len())), "relative, a longer one");
+        assert!(
+            !ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len() - 1)),
+            "relative, the maximum length"
+        );
+        assert!(ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len())), "relative, one byte longer");
     }
 
     #[test]
@@ -384,7 +387,7 @@ mod tests {
                 }
                 None => drop(fs::remove_file(&rules)),
             }
-            // Files that were read before are read again, also if another file is looked at.
+            // Files that were read before are read again, even if another file is looked at.
             let looked: &[&Path] = if at < 2 { &[file.as_path()] } else { &[] };
             ignored.look(looked.iter().copied().chain((at == 5).then_some(file.as_path())));
             assert_eq!(ignored.hides(file.to_str().unwrap()), expected, "step {at}");

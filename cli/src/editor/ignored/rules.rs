@@ -24,7 +24,7 @@ pub(super) type Stamp = (Option<SystemTime>, u64);
 /// Stands for the stamp of a file that could not be read. No file has it, so the next look reads the file again.
 pub(super) const UNREAD: Stamp = (None, u64::MAX);
 
-/// Whether the ignore files of these folders, innermost first, name this path itself.
+/// Returns true if the ignore files of these folders, innermost first, name this path itself.
 pub(super) fn is_ignored(rules: &[(&PathBuf, &Rules)], path: &Path, is_folder: bool) -> bool {
     let around = || rules.iter().filter(|(folder, _)| path != *folder && path.starts_with(folder));
     let decided = (0..NAMES.len()).find_map(|kind| {
@@ -103,7 +103,7 @@ impl TryFrom<String> for Pattern {
     }
 }
 
-/// Returns the rules of patterns in a folder. If they are too many for one set, they hide everything.
+/// Returns the rules of patterns in a folder. If there are too many for one set, they hide everything.
 pub(super) fn rules_of_patterns(folder: &Path, patterns: &[Pattern]) -> Gitignore {
     let mut rules = GitignoreBuilder::new(folder);
     for Pattern(line) in patterns {

@@ -1,5 +1,5 @@
-//! The one writer of a user's files, for `ide-mcp agent diff` and for the editor. Whatever fails, and whenever
-//! the process is killed, the old text or the new one is whole on disk.
+//! The only code that writes a user's files, for `ide-mcp agent diff` and for the editor. Whatever fails, and whenever
+//! the process is killed, either the old text or the new one is whole on the disk.
 //!
 //! ```text
 //!   beside it: create ▶ write ▶ attributes ▶ sync ▶ rename ▶ sync the folder
@@ -14,8 +14,8 @@
 //!
 //! The copy lies beside the file, or in the state directory if nothing can be created there. A write that is killed
 //! leaves `.NAME.ide-mcp-PID-N~` behind, which the next write of that file removes, or the copy
-//! `.NAME.ide-mcp-PID-N.old~`, which stays until the user has looked at it: [`cut_short`] finds it. A write that
-//! goes on holds a lock on such a file, because in a container its process looks dead from outside.
+//! `.NAME.ide-mcp-PID-N.old~`, which stays until the user has looked at it: [`cut_short`] finds it. A running write
+//! holds a lock on such a file: its process id is not enough, because a process in a container looks dead from outside.
 
 mod steps;
 #[cfg_attr(unix, path = "unix.rs")]
@@ -35,17 +35,17 @@ use std::path::{Path, PathBuf};
 use steps::{Steps, System};
 pub(crate) use system::create_private;
 
-/// The maximum number of names that are tried: more than one process leaves behind.
+/// The maximum number of names that are tried; a process leaves fewer files behind.
 const ATTEMPTS: u8 = 100;
-/// The longest name, in bytes, that a file beside the old one repeats: with the rest of its name it is shorter than
-/// 255 bytes, the limit of most file systems.
+/// The maximum length in bytes of a name that the file beside it repeats: together with the rest, that name is shorter
+/// than 255 bytes, the limit of most file systems.
 const MAX_NAME: usize = 200;
-/// Stands in the name of every file that a write can leave behind: other programs use names such as `.NAME.1.2~`.
+/// Is in the name of every file that a write can leave behind. Other programs use names such as `.NAME.1.2~`.
 const MARK: &str = ".ide-mcp-";
 /// The maximum number of symbolic links that lead to a file, as on Linux.
 const MAX_LINKS: u8 = 40;
 
-/// What a file held when somebody decided about its new text.
+/// What a file contained when somebody decided about its new text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// `None` if there was no file.
@@ -59,13 +59,13 @@ impl Seen {
     /// There is no file.
     pub(crate) const ABSENT: Self = Self { stamp: None, text: None };
 
-    /// Returns what a file holds now.
+    /// Returns what a file contains now.
     pub(crate) fn now(path: &Path) -> Self {
         let seen = Self::unread(path);
         fs::read(path).map_or(seen, |text| seen.with_text(&text))
     }
 
-    /// Returns the attributes of a file that is read next: a write during the read then counts as later.
+    /// Returns the attributes of a file that is about to be read: a write during the read then counts as later.
     pub(crate) fn unread(path: &Path) -> Self {
         let stamp = fs::metadata(path).ok().map(|metadata| system::stamp(&metadata));
         Self { stamp, ..Self::ABSENT }
@@ -90,12 +90,12 @@ impl Seen {
         self.text.is_some() && self.text == other.text
     }
 
-    /// Returns true if nothing but a read can show a change between these.
+    /// Returns true if the attributes show no change between these, so that only a read can.
     pub(crate) fn has_attributes_of(&self, other: &Self) -> bool {
         self.stamp == other.stamp
     }
 
-    /// Forgets the attributes, which have not shown a change, so that the file is read again.
+    /// Forgets the attributes, so that the file is read again: they have not shown a change.
     pub(crate) fn doubt(&mut self) {
         self.stamp = self.stamp.map(|_| Stamp::default());
     }
@@ -105,7 +105,7 @@ impl Seen {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stamp([i64; 4], [u64; 3]);
 
-/// The change of a file by somebody else.
+/// What somebody else did to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Created,
@@ -180,13 +180,13 @@ impl From<io::Error> for NotSaved {
     }
 }
 
-/// Writes a file, also through symbolic links, which stay. Refuses if the file is not as it was `seen`; `None`
-/// writes over whatever is there. Returns what the file holds by then.
+/// Writes a file. Symbolic links are followed, and stay. Refuses if the file is not as it was `seen`; with `None` it
+/// overwrites whatever is there. Returns what the file contains then.
 pub(crate) fn save(path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<Seen, NotSaved> {
     Save { steps: &mut System, state: state_dir().as_deref() }.save(path, text, seen)
 }
 
-/// Creates a file with these permissions. At no time another user can read what they keep from that user.
+/// Creates a file with these permissions. Nobody whom they keep out can read it, not even for a moment.
 pub(crate) fn save_new(path: &Path, text: &[u8], permissions: &Permissions) -> Result<(), NotSaved> {
     create(path, text, Access::Like(permissions))
 }
@@ -200,8 +200,8 @@ pub(crate) fn remove(path: &Path, seen: &Seen) -> Result<(), NotSaved> {
     Save { steps: &mut System, state: None }.remove(path, seen)
 }
 
-/// Keeps a text that is nowhere else, in a file that only this user can read: `PATH.accepted`, or `PATH.accepted.1`
-/// and so on if there is one, and in the state directory if none can lie there. Returns its path.
+/// Keeps a text that is nowhere else, in a file that only this user can read: `PATH.accepted`, or `PATH.accepted.1` and
+/// so on if that name is taken. If no file can be created there, it goes to the state directory. Returns its path.
 pub(crate) fn keep(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
     let elsewhere = || {
         let folder = copies(&state_dir().ok_or_else(|| io::Error::from(ErrorKind::NotFound))?);
@@ -214,7 +214,7 @@ pub(crate) fn keep(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
     keep_as(Path::new(&beside), text).or_else(|error| elsewhere().map_err(|_: NotSaved| error))
 }
 
-/// Keeps a text under the first one of these names that is free.
+/// Keeps a text under the first name that is free: this one, or with `.1` and so on.
 fn keep_as(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
     for attempt in 0..ATTEMPTS {
         let mut name = path.as_os_str().to_owned();
@@ -222,7 +222,7 @@ fn keep_as(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
             name.push(format!(".{attempt}"));
         }
         let path = PathBuf::from(name);
-        // A link is somebody's too, wherever it leads.
+        // A symbolic link takes the name too, wherever it leads.
         if fs::symlink_metadata(&path).is_ok() {
             continue;
         }
@@ -240,7 +240,7 @@ pub(crate) fn cut_short(path: &Path) -> Vec<PathBuf> {
     left.unwrap_or_default().into_iter().filter(|left| left.is_copy).map(|left| left.path).collect()
 }
 
-/// Returns the note about such a copy. Its name comes first: a status line can be short.
+/// Returns the note about such a copy. The copy comes first, because a status line can cut the end.
 pub(crate) fn note(copy: impl fmt::Display, path: impl fmt::Display) -> String {
     format!("{copy} may have the text of {path} before a write that was cut short: compare and remove it")
 }
@@ -262,12 +262,12 @@ fn state_dir_in(variable: impl Fn(&str) -> Option<PathBuf>, is_windows: bool) ->
     named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))
 }
 
-/// A file behind all symbolic links.
+/// A file, with all symbolic links resolved.
 #[derive(Debug)]
 struct Place {
     real: PathBuf,
     folder: PathBuf,
-    /// The name of the file in the names of the files beside it.
+    /// The name of the file as it appears in the names of the files beside it.
     name: String,
 }
 
@@ -275,7 +275,7 @@ struct Place {
 #[derive(Debug)]
 struct Left {
     path: PathBuf,
-    /// True if it has an old text; false if it has a part of a new one.
+    /// True for the copy of an old text, false for a part of a new one.
     is_copy: bool,
 }
 
@@ -292,12 +292,13 @@ impl Place {
                 Err(_) => return Ok(Self { name: spelling(name), real, folder }),
             }
         }
-        // A directory such as `..`, or a loop of links: the system has the words for it.
+        // A directory such as `..`, or a loop of links: if the system has an error for it, return that.
         fs::metadata(&path)?;
         Err(ErrorKind::IsADirectory.into())
     }
 
-    /// Returns the name in the state directory, where the files of all folders lie together.
+    /// Returns the name in the state directory, where the files of all folders lie together: it begins with a hash of
+    /// the folder.
     fn name_elsewhere(&self) -> String {
         format!("{}.{}", fixed_hash(self.folder.as_os_str().as_encoded_bytes()), self.name)
     }
@@ -332,7 +333,7 @@ fn left_in(folder: &Path, name: &str) -> Vec<Left> {
     left.collect()
 }
 
-/// Returns the name of the copy of an old text that was written under this name.
+/// Returns the final name of a copy that is first written under this name.
 fn copy_name(beside: &Path) -> PathBuf {
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
     beside.with_file_name(format!("{}.old~", name.trim_end_matches('~')))
@@ -343,8 +344,8 @@ fn copies(state: &Path) -> PathBuf {
     state.join("ide-mcp")
 }
 
-/// Returns a name for use in those of the files beside it. A name that is too long, or not Unicode, is replaced by
-/// its hash.
+/// Returns a name as it appears in the names of the files beside it: the name itself, or its hash if it is too long or
+/// not Unicode.
 fn spelling(name: &OsStr) -> String {
     match name.to_str().filter(|name| name.len() <= MAX_NAME) {
         Some(name) => name.to_owned(),
@@ -352,12 +353,12 @@ fn spelling(name: &OsStr) -> String {
     }
 }
 
-/// Returns a hash for the name of a file that a later release must find again: the first half of SHA-1. That of the
-/// standard library may change with the next release of Rust.
+/// Returns a hash for the name of a file that a later release must find again: the first 16 digits of SHA-1. The hash
+/// of the standard library may change with the next release of Rust.
 pub(crate) fn fixed_hash(bytes: &[u8]) -> String {
     let digest = Sha1::digest(bytes);
-    let half = digest.iter().take(8).fold(0_u64, |half, byte| half << 8 | u64::from(*byte));
-    format!("{half:016x}")
+    let hash = digest.iter().take(8).fold(0_u64, |hash, byte| hash << 8 | u64::from(*byte));
+    format!("{hash:016x}")
 }
 
 /// The old file.
@@ -365,12 +366,12 @@ pub(crate) fn fixed_hash(bytes: &[u8]) -> String {
 struct Old {
     file: File,
     metadata: Metadata,
-    /// False if the file may be written and not read.
+    /// False if the file may be written but not read.
     is_readable: bool,
 }
 
 impl Old {
-    /// Opens a file for writing. So whoever may not write the file does not replace it either.
+    /// Opens a file for writing, so that a user who may not write a file cannot replace it either.
     fn open(real: &Path) -> io::Result<Option<Self>> {
         let open = |reads| system::at_once().read(reads).write(true).open(real);
         let opened = open(true).map(|file| (file, true)).or_else(|error| match error.kind() {
@@ -410,7 +411,7 @@ impl Old {
         (!is_same).then_some(Change::Changed)
     }
 
-    /// Refuses if the file at this path is another one by now, or was written since it was opened.
+    /// Refuses if another file has this path by now, or if this one was written since it was opened.
     fn check(&self, real: &Path) -> Result<(), NotSaved> {
         match fs::symlink_metadata(real) {
             Ok(now) if system::stamp(&now) == system::stamp(&self.metadata) => Ok(()),
@@ -420,7 +421,7 @@ impl Old {
     }
 }
 
-/// Returns what a file holds after this text was written to it.
+/// Returns what a file contains after this text was written to it.
 fn written_to(file: &File, text: &[u8]) -> Seen {
     let stamp = file.metadata().ok().map(|metadata| system::stamp(&metadata));
     Seen { stamp, ..Seen::ABSENT }.with_text(text)
@@ -432,7 +433,7 @@ enum Access<'a> {
     Usual,
     /// This user alone.
     Private,
-    /// Whoever these permissions let. At no time anybody else can.
+    /// Those whom these permissions let, and nobody else, not even for a moment.
     Like(&'a Permissions),
 }
 
@@ -482,11 +483,12 @@ impl<S: Steps> Save<'_, S> {
         }
     }
 
-    /// Gives the file a name of ours before it is compared: what anybody writes under its own name from then on stays.
+    /// Renames the file before it is compared, so that what somebody writes under the old name from then on is not
+    /// lost.
     fn remove(&mut self, path: &Path, seen: &Seen) -> Result<(), NotSaved> {
         let folder = path.parent().unwrap_or(path);
         let name = spelling(path.file_name().unwrap_or_default());
-        // The name of a copy, which the next write keeps if this process is killed.
+        // The file gets the name of a copy, so that the next write keeps it if this process is killed.
         let mut names = names_in(folder, &name).map(|name| copy_name(&name));
         let aside = loop {
             let aside = names.next().ok_or_else(|| io::Error::from(ErrorKind::AlreadyExists))?;
@@ -519,7 +521,7 @@ impl<S: Steps> Save<'_, S> {
         for Left { path, is_copy } in place.left(self.state) {
             let mut is_in_the_file = || {
                 let old = old.as_mut()?;
-                // Anybody can have put a file of this name there, of any size: only one of the same length is read.
+                // Anybody can have put a file of this name there, of any size, so only one of the right length is read.
                 let has_length = fs::metadata(&path).ok()?.len() == old.metadata.len();
                 Some(has_length && fs::read(&path).ok()? == old.text().ok()?)
             };
@@ -585,8 +587,8 @@ impl<S: Steps> Save<'_, S> {
         }
     }
 
-    /// Writes the new text over the old one, whose copy is on disk by then. Cuts the file last: until then the old
-    /// text keeps its room on the disk.
+    /// Writes the new text over the old one, after a copy of the old one is on the disk. Cuts the file last: until then
+    /// the disk has room to write the old text back.
     fn overwrite(
         &mut self,
         place: &Place,
@@ -604,7 +606,7 @@ impl<S: Steps> Save<'_, S> {
             if self.fill(&mut old.file, &before).is_err() {
                 return Err(NotSaved::Damaged { error, copy });
             }
-            // The text is the old one, and so is its time: nobody needs to read it again.
+            // The old text is back, so its time is set back too: then nobody needs to read it again.
             let times = old.metadata.modified().map(|modified| FileTimes::new().set_modified(modified));
             let _ = times.and_then(|times| old.file.set_times(times));
             let _ = self.steps.remove(&copy);
@@ -614,7 +616,8 @@ impl<S: Steps> Save<'_, S> {
         written.map(|()| written_to(&old.file, text))
     }
 
-    /// Writes a copy of the old text, beside the file or in the state directory. It is held while its file is open.
+    /// Writes a copy of the old text, beside the file or in the state directory. The copy is held until the returned
+    /// file is closed.
     fn copy(&mut self, place: &Place, text: &[u8]) -> io::Result<(File, PathBuf)> {
         self.copy_into(&place.folder, &place.name, text).or_else(|error| {
             let folder = copies(self.state.ok_or(error)?);
@@ -628,7 +631,7 @@ impl<S: Steps> Save<'_, S> {
         let copy = copy_name(&beside);
         let written = self.steps.write(&mut file, text).and_then(|()| {
             self.steps.sync(&file)?;
-            // Only a whole copy has the name of one.
+            // A copy gets its final name only once it is whole.
             self.steps.rename_new(&beside, &copy)
         });
         match written {
@@ -650,8 +653,8 @@ impl<S: Steps> Save<'_, S> {
         self.steps.sync(file)
     }
 
-    /// Creates a file in this folder under a name that no file has, and no copy: a crash can leave them behind, and
-    /// a later process can have the same number.
+    /// Creates a file in this folder, under a name for which there is neither a file nor a copy: a crash can leave
+    /// either behind, and a later process can have the same id.
     fn create_beside(&mut self, folder: &Path, name: &str, is_private: bool) -> io::Result<(File, PathBuf)> {
         for path in names_in(folder, name) {
             if copy_name(&path).exists() {
@@ -669,7 +672,7 @@ impl<S: Steps> Save<'_, S> {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// Makes a rename outlast a power cut, where the file system can do so for a folder.
+    /// Makes a rename survive a power cut, if the file system can sync a folder.
     fn sync_folder(&mut self, folder: &Path) {
         let _ = self.steps.sync_folder(folder);
     }

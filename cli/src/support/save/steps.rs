@@ -5,31 +5,31 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// The steps of a write. A test watches them, lets one fail, and lets the process end at one.
+/// The steps of a write. A test can watch them, let one fail, and kill the write at one.
 pub(super) trait Steps {
     /// Creates a file that does not exist, for this user alone or for others too.
     fn create(&mut self, path: &Path, is_private: bool) -> io::Result<File>;
-    /// Writes a text at the current place.
+    /// Writes bytes at the current position.
     fn write(&mut self, file: &mut File, text: &[u8]) -> io::Result<()>;
     /// Gives a file a length.
     fn cut(&mut self, file: &File, length: u64) -> io::Result<()>;
-    /// Gives a new file the group, the mode, the access list and the other attributes of the old one.
+    /// Gives a new file the group, the mode, the ACL and the other attributes of the old one.
     fn keep_attributes(&mut self, old: &File, metadata: &Metadata, new: &File) -> io::Result<()>;
     /// Waits until a file is on the disk.
     fn sync(&mut self, file: &File) -> io::Result<()>;
     /// Waits until the names in a folder are on the disk.
     fn sync_folder(&mut self, folder: &Path) -> io::Result<()>;
-    /// Renames a file, over another one.
+    /// Renames a file, and replaces another one of that name.
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Renames a file of ours, unless another one has the name.
+    /// Renames a file of ours, unless the new name is taken.
     fn rename_new(&mut self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Gives a file of somebody else a name of ours, unless another one has the name.
+    /// Renames a file of somebody else to a name of ours, unless that name is taken.
     fn set_aside(&mut self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&mut self, path: &Path) -> io::Result<()>;
 }
 
-/// The steps as the system does them.
+/// The steps as the system performs them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct System;
 

@@ -1,4 +1,4 @@
-//! Writes that are watched step by step, that fail at each step, and that end at each step as a killed process does.
+//! Watches writes step by step, lets them fail at each step, and kills them at each step.
 
 use super::*;
 use crate::support::temp::set_mode;
@@ -15,9 +15,9 @@ use tempfile::TempDir;
 /// What happens at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
-    /// The step does a part of its work and fails, the others work.
+    /// This step does a part of its work and fails; the others work.
     Fails(ErrorKind),
-    /// This step does a part of its work, and no other step follows.
+    /// This step does a part of its work, and no other step follows it.
     Kill,
 }
 
@@ -115,8 +115,8 @@ impl Steps for Watched {
 /// The id of a process that has ended: no system gives a number as large as this.
 const DEAD: u32 = i32::MAX.unsigned_abs();
 
-/// Waits until no process holds this file. Another test starts a program now and then, and until its `exec` the child
-/// has every open file of ours.
+/// Waits until no process holds this file. Other tests start programs, and until its `exec` a child has all of our open
+/// files.
 fn wait_until_free(path: &Path) {
     let is_free = (0..30_000).any(|_| {
         let is_free = !system::is_held(path);
@@ -156,7 +156,7 @@ impl Room {
         Save { steps, state: Some(&self.state) }.save(&self.file, text, seen)
     }
 
-    /// Returns the files that a write left behind. Renames them first, so that their process counts as dead.
+    /// Returns the files that a write left behind. Renames them first, so that they count as those of a dead process.
     fn left(&self) -> Vec<Left> {
         for folder in [&self.folder, &copies(&self.state)] {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -170,7 +170,7 @@ impl Room {
         Place::of(&self.file).unwrap().left(Some(&self.state))
     }
 
-    /// Returns the number of files that are neither the file nor its other name.
+    /// Returns the number of files besides the file and its other name.
     fn others(&self) -> usize {
         let count = |folder: &Path| fs::read_dir(folder).map_or(0, Iterator::count);
         let known = usize::from(self.file.exists()) + usize::from(self.folder.join("other").exists());
@@ -185,7 +185,7 @@ fn text_is_on_the_disk_before_its_name() {
     const REPLACED: &[&str] = &["create", "write", "keep attributes", "sync", "rename", "sync folder"];
     let rows: [(&str, bool, &[&str]); 3] = [
         ("new", false, &["create", "write", "sync", "rename new", "sync folder"]),
-        // A file of Windows keeps its access list only in its place.
+        // On Windows a file keeps its DACL only if it is overwritten in place.
         ("replaced", false, if cfg!(windows) { IN_PLACE } else { REPLACED }),
         ("in place", true, IN_PLACE),
     ];
@@ -246,7 +246,7 @@ fn check(old: Option<&[u8]>, new: &[u8], setup: &Setup, trouble: Option<(usize, 
             assert_eq!(
                 now.modified().ok(),
                 time,
-                "nothing tells a reader that the file has changed: {about}"
+                "the time does not tell a reader that the text is the old one: {about}"
             );
         }
     }
@@ -307,7 +307,7 @@ fn each_step_can_fail_or_be_the_last_one() {
 #[test]
 fn random_writes_lose_nothing() {
     for seed in 0..200_u64 {
-        // The numbers of splitmix64.
+        // Random bytes, by splitmix64.
         let mut state = seed;
         let bytes: Vec<u8> = (0..64)
             .flat_map(|_| {
@@ -352,7 +352,7 @@ fn change_in_the_meantime_refuses() {
                 (done, _) => panic!("{now:?} {seen:?}: {done:?}"),
             }
             let seen = room.save(&mut Watched::default(), b"new", None).unwrap();
-            assert_eq!(Seen::now(&room.file), seen, "the next write needs no look");
+            assert_eq!(Seen::now(&room.file), seen, "save returns what the file contains now");
         }
     }
     assert!(Seen::now(&room.file).is_text(b"new"));
@@ -414,7 +414,7 @@ fn file_is_removed_as_it_was_seen() {
     }
 }
 
-/// Whatever fails, and wherever the process is killed, a text that is not the one that was seen is on disk.
+/// Whatever fails, and wherever the process is killed, a text other than the one that was seen is not lost.
 #[test]
 fn removal_that_fails_loses_nothing() {
     for text in ["seen", "other"] {
@@ -443,7 +443,7 @@ fn removal_that_fails_loses_nothing() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_not_overwritten() {
+fn text_that_cannot_be_kept_is_not_overwritten() {
     let room = Room::new();
     fs::write(&room.file, "old").unwrap();
     fs::hard_link(&room.file, room.folder.join("other")).unwrap();
@@ -456,7 +456,7 @@ fn what_cannot_be_kept_is_not_overwritten() {
     );
     assert_eq!(refused.to_string(), expected);
     assert_eq!((room.text(), room.others()), (Some(b"old".into()), 0));
-    // Two failures: the copy stays, and is named.
+    // After two failures the copy stays, and the error names it.
     let troubles = [5, 6].map(|step| (step, Trouble::Fails(ErrorKind::StorageFull))).into();
     let mut steps = Watched { troubles, ..Watched::default() };
     let damaged = Save { steps: &mut steps, state: None }.save(&room.file, b"new text", None).unwrap_err();
@@ -473,7 +473,7 @@ fn attributes_stay() {
     fs::set_permissions(&room.file, Permissions::from_mode(0o640)).unwrap();
     // Only root can give a file to any group.
     let _ = chown(&room.file, None, Some(54_321));
-    // An access list of the folder, which gives user 1234 all rights to new files.
+    // A default ACL of the folder, which gives user 1234 all rights to new files.
     const LIST: &[u8] =
         b"\x02\0\0\0\x01\0\x07\0\xff\xff\xff\xff\x02\0\x07\0\xd2\x04\0\0\x04\0\x05\0\xff\xff\xff\xff\
         \x10\0\x07\0\xff\xff\xff\xff\x20\0\0\0\xff\xff\xff\xff";
@@ -520,7 +520,7 @@ fn files_of_others_stay() {
     fs::hard_link(&room.file, room.folder.join("other")).unwrap();
     let us = std::process::id();
     let names = [
-        // Our own process and the first one live; the copy is of an earlier process with our number.
+        // Our own process and process 1 are running. The copy is from an earlier process that had our id.
         format!(".f.ide-mcp-{us}-7~"),
         format!(".f.ide-mcp-{us}-0.old~"),
         ".f.ide-mcp-1-0~".into(),
@@ -531,7 +531,7 @@ fn files_of_others_stay() {
         format!(".f.ide-mcp-{DEAD}~"),
     ];
     names.iter().for_each(|name| fs::write(room.folder.join(name), "of another write").unwrap());
-    // A write in another container, where processes have numbers of their own.
+    // A write in another container, whose process ids mean nothing here.
     let held = [format!(".f.ide-mcp-{DEAD}-8~"), format!(".f.ide-mcp-{DEAD}-9.old~")];
     let hold = |name: &String| {
         fs::write(room.folder.join(name), "old").unwrap();
@@ -564,7 +564,7 @@ fn files_of_others_stay() {
     }
 }
 
-/// A write that still goes on holds its file open.
+/// A write that is going on holds its file open.
 #[cfg(windows)]
 #[test]
 fn files_of_others_stay() {
@@ -591,7 +591,7 @@ fn files_of_others_stay() {
     assert!(!system::is_held(&path));
 }
 
-/// What a new file would lose stays: its streams, its attributes, and whatever else hangs on it.
+/// An overwritten file keeps what a new one would not have: its streams, its attributes, and all else.
 #[cfg(windows)]
 #[test]
 fn written_file_is_the_same_file() {
@@ -600,11 +600,11 @@ fn written_file_is_the_same_file() {
     fs::hard_link(&room.file, room.folder.join("other")).unwrap();
     room.save(&mut Watched::default(), b"a longer text", None).unwrap();
     assert_eq!(fs::read(room.folder.join("other")).unwrap(), b"a longer text");
-    // Whoever may not write a file does not replace it either.
+    // A user who may not write a file cannot replace it either.
     let mut permissions = fs::metadata(&room.file).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&room.file, permissions.clone()).unwrap();
-    // Under Wine, root can write it all the same.
+    // Under Wine, root can write it anyway.
     if fs::OpenOptions::new().write(true).open(&room.file).is_err() {
         let refused = room.save(&mut Watched::default(), b"x", None).unwrap_err();
         assert!(
@@ -642,7 +642,7 @@ fn unusual_names_are_written() {
     assert_eq!(save(&fifo, b"x", None).unwrap_err().to_string(), "it is not a file");
 }
 
-/// A later release of this program, built with another Rust, must find what this one has left behind.
+/// A later release of this program, built with another version of Rust, must find what this one has left behind.
 #[test]
 fn name_of_what_is_left_behind_never_changes() {
     let long = "ü".repeat(127);

@@ -1,4 +1,4 @@
-//! Files of Unix.
+//! Files on Unix.
 
 use super::Stamp;
 use ide_mcp_lockfile::pid_alive;
@@ -15,7 +15,7 @@ pub(super) fn stamp(metadata: &Metadata) -> Stamp {
     Stamp(written, [metadata.dev(), metadata.ino(), metadata.len()])
 }
 
-/// Creates a folder, and those above it, that only this user can look into.
+/// Creates a folder that only this user can look into, and the folders above it.
 pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -27,7 +27,7 @@ pub(super) fn create(path: &Path, is_private: bool) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
 }
 
-/// Returns options that open a file without waiting for the other end of a pipe, and no symbolic link.
+/// Returns options that open a file without waiting for the other end of a pipe, and without following a symbolic link.
 pub(super) fn at_once() -> OpenOptions {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
     let mut options = OpenOptions::new();
@@ -46,38 +46,38 @@ pub(super) fn not_replaceable(metadata: &Metadata) -> Option<&'static str> {
     }
 }
 
-/// Gives a new file the group, the mode, the access list and the other attributes of the old one.
+/// Gives a new file the group, the mode, the ACL and the other attributes of the old one.
 pub(super) fn keep_attributes(old: &File, metadata: &Metadata, new: &File) -> io::Result<()> {
     // In another group, other users could read the file.
     fchown(new, None, Some(metadata.gid()))?;
-    // Before the mode: an access list that the new file has from its folder could let others read it.
+    // Before the mode is set: an ACL that the new file has inherited from its folder could let others read it.
     extended::keep(old, new)?;
     new.set_permissions(metadata.permissions())
 }
 
-/// Shows other processes that a write goes on.
+/// Shows other processes that a write is going on.
 pub(super) fn hold(file: &File) {
-    // A file system without locks leaves the number of the process as the only sign of life.
+    // On a file system without locks, only the process id shows that.
     let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
 }
 
-/// Returns true if a write of another process that was killed has left this file of ours behind.
+/// Returns true if this is a file of ours, left behind by a write of another process that was killed.
 pub(super) fn is_left(path: &Path, metadata: &Metadata, pid: u32) -> bool {
     metadata.uid() == geteuid().as_raw() && pid_alive(pid) == Some(false) && !is_held(path)
 }
 
-/// Returns true if a write that goes on holds this file.
+/// Returns true if a running write holds this file.
 pub(super) fn is_held(path: &Path) -> bool {
     let lock = |file| flock(&file, FlockOperation::NonBlockingLockShared);
     File::open(path).is_ok_and(|file| lock(file) == Err(Errno::WOULDBLOCK))
 }
 
-/// Makes a rename outlast a power cut.
+/// Makes a rename survive a power cut.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Renames a file of ours, unless another one has the name.
+/// Renames a file of ours, unless the new name is taken.
 pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {
@@ -95,12 +95,12 @@ pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives a file of somebody else a name of ours, unless another one has the name.
+/// Renames a file of somebody else to a name of ours, unless that name is taken.
 pub(super) fn set_aside(from: &Path, to: &Path) -> io::Result<()> {
     rename_new(from, to)
 }
 
-/// The extended attributes, which include the access list.
+/// The extended attributes, which include the ACL.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 mod extended {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
@@ -109,7 +109,7 @@ mod extended {
     use std::fs::File;
     use std::io;
 
-    /// The greatest length of a list and of a value on Linux.
+    /// The maximum length of the list of names and of a value on Linux.
     const MAX: usize = 64 * 1024;
 
     pub(super) fn keep(old: &File, new: &File) -> io::Result<()> {
@@ -119,7 +119,7 @@ mod extended {
                 fsetxattr(new, name.as_slice(), value, XattrFlags::empty())?;
             }
         }
-        // A new file inherits an access list from its folder.
+        // A new file may have inherited an ACL from its folder.
         for name in present.keys() {
             fremovexattr(new, name.as_slice())?;
         }
@@ -129,7 +129,7 @@ mod extended {
     fn read(file: &File) -> io::Result<BTreeMap<Vec<u8>, Vec<u8>>> {
         let mut buffer = vec![0; MAX];
         let length = match flistxattr(file, buffer.as_mut_slice()) {
-            // This file system has none.
+            // This file system has no extended attributes.
             Err(Errno::NOTSUP) => return Ok(BTreeMap::new()),
             length => length?,
         };

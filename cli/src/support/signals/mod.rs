@@ -1,5 +1,4 @@
-//! What asks a program to end, and what else comes from its terminal: the signals of Unix, and the events of a console
-//! of Windows.
+//! Requests to end the program, and what else its terminal reports: signals on Unix, console events on Windows.
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
@@ -24,16 +23,16 @@ pub(crate) enum Meaning {
 }
 
 /// Calls `act` on a thread of its own for each request to end, such as Ctrl+C, until it returns false. From this call
-/// on such a request does not end the program by itself. A hangup that is not the first request is left out, and so
-/// are all of them if the program was started with hangups ignored.
+/// on such a request does not end the program by itself. A hangup counts only as the first request, and never if the
+/// program was started with hangups ignored.
 ///
 /// # Errors
 /// Every error of the system during the setup.
 pub(crate) fn on_signal(mut act: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
     let mut handled = vec![INTERRUPT];
     handled.extend(ENDS.into_iter().filter(|signal| !(is_hangup(*signal) && is_ignored(*signal))));
-    // A terminal that closes can send SIGHUP twice, and the end of a login sends it behind SIGTERM: that is not a
-    // second request of the user.
+    // A terminal that closes can send SIGHUP twice, and the end of a login session sends it after SIGTERM: that is not
+    // a second request of the user.
     let mut is_ending = false;
     on_signals(&handled, move |signal| {
         (std::mem::replace(&mut is_ending, true) && is_hangup(signal)) || act()
@@ -57,7 +56,7 @@ pub(crate) fn on_end(mut act: impl FnMut(&'static str) -> bool + Send + 'static)
     on_signals(&ENDS, move |signal| act(name_of_end(signal)))
 }
 
-/// Ignores Ctrl+C, which is for another program at the same terminal. This lasts as long as the process.
+/// Ignores Ctrl+C, because it is for another program at the same terminal. This lasts until the process ends.
 ///
 /// # Errors
 /// Every error of the system during the setup.

@@ -12,10 +12,10 @@ use std::{fs, io, thread};
 /// The number of a signal.
 pub(crate) type Signal = i32;
 
-/// That of Ctrl+C.
+/// The signal of Ctrl+C.
 pub(super) const INTERRUPT: Signal = SIGINT;
 
-/// The others that ask a program to end.
+/// The other signals that ask a program to end.
 pub(super) const ENDS: [Signal; 2] = [SIGTERM, SIGHUP];
 
 /// The signals of the terminal, and those that end a process and can be handled as events. SIGABRT

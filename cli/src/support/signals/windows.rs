@@ -18,13 +18,13 @@ pub(crate) enum Signal {
     ShutDown,
 }
 
-/// That of Ctrl+C.
+/// The event of Ctrl+C.
 pub(super) const INTERRUPT: Signal = Signal::Interrupt;
 
-/// The others that ask a program to end.
+/// The other events that ask a program to end.
 pub(super) const ENDS: [Signal; 4] = [Signal::Break, Signal::Close, Signal::LogOff, Signal::ShutDown];
 
-/// Ctrl+C arrives here if it is not a key, or if another process sends it.
+/// Ctrl+C arrives here if the console does not report it as a key, or if another process sends it.
 pub(super) const ALL: [Signal; 5] =
     [Signal::Interrupt, Signal::Break, Signal::Close, Signal::LogOff, Signal::ShutDown];
 
@@ -106,7 +106,7 @@ pub(super) const fn name_of_end(signal: Signal) -> &'static str {
     }
 }
 
-/// Here each event is a request of its own.
+/// On Windows each event is a request of its own.
 pub(super) const fn is_hangup(_: Signal) -> bool {
     false
 }
@@ -115,7 +115,7 @@ pub(crate) const fn is_ignored(_: Signal) -> bool {
     false
 }
 
-/// Here a console stops no program.
+/// A console of Windows does not stop programs.
 pub(crate) const fn stop() -> io::Result<()> {
     Ok(())
 }

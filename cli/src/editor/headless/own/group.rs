@@ -76,7 +76,7 @@ mod unix {
         Ok((child, Pipes { input, output, errors }))
     }
 
-    /// Nobody has waited for the program yet, so no other group has its number.
+    /// The program has not been waited for yet, so no other group can have its number.
     pub(super) fn end(group: &mut Group) {
         if let Some(number) = i32::try_from(group.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(number, Signal::KILL);
@@ -116,7 +116,7 @@ pub(super) mod tests {
     use ide_mcp::{Clock, Time};
     use std::io::Read as _;
 
-    /// A script of the shell of this system, for a program that waits and has started another one that does.
+    /// A script for the shell of this system. It starts a program that waits, and waits itself.
     pub(in super::super) const TWO_THAT_WAIT: &str = if cfg!(windows) {
         "start /b cmd /d /c for /l %i in (0,0,1) do @rem& for /l %i in (0,0,1) do @rem"
     } else {
@@ -132,7 +132,7 @@ pub(super) mod tests {
         std::thread::sleep(std::time::Duration::from_secs(1));
         assert!(group.try_wait().unwrap().is_none());
         group.end();
-        // Each of them has the other end of the pipe.
+        // Both programs hold the other end of the pipe, so this returns only when both have ended.
         pipes.output.unwrap().read_to_end(&mut Vec::new()).unwrap();
         assert!(clock.now() < Time::from_millis(30_000));
     }

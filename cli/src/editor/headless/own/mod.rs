@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How many programs run at a time. A model calls few tools at once, and the programs share the machine with the
+/// How many programs run at the same time. A model calls few tools at once, and the programs share the machine with the
 /// user's editor. Further calls wait.
 const AT_ONCE: usize = 4;
 
@@ -39,8 +39,8 @@ struct Limits {
     output: usize,
 }
 
-/// A call is answered with an error after 30 s, so a slow program is ended before that, and the model reads which one
-/// it was. The output may be as long as the longest selection; a model reads far less.
+/// A call is answered with an error after 30 s. A slow program is ended before that, so that the model reads which one
+/// was slow. The output may be as long as the longest selection; a model reads far less.
 const LIMITS: Limits = Limits { time: Duration::from_secs(25), output: 256 * 1024 };
 
 /// How many bytes of standard error the model gets after a failure: the first lines have the reason.
@@ -150,7 +150,7 @@ impl Programs {
         );
     }
 
-    /// Returns the worker with the fewest jobs. A worker starts when the others are busy.
+    /// Returns the worker with the fewest jobs. If all are busy, another one is started, up to [`AT_ONCE`].
     fn worker(&mut self) -> io::Result<&mut Worker<(), Headless>> {
         if self.workers.len() < AT_ONCE && self.workers.iter().all(|worker| worker.jobs() > 0) {
             let wake = self.wake.clone();
@@ -338,20 +338,20 @@ mod tests {
         let rows: [(&str, &str, Limits, Result<&str, &str>); 10] = [
             ("the arguments are the input", "cat", limits, Ok("[1,2]\n")),
             ("an input that is not read", "echo x", limits, Ok("x\n")),
-            ("no text", r"printf '\377'", limits, Ok("\u{fffd}")),
+            ("not UTF-8", r"printf '\377'", limits, Ok("\u{fffd}")),
             ("as much output as fits", "printf 12345678", limits, Ok("12345678")),
-            ("a byte more", "printf 123456789", limits, Err("its output has more than 8 bytes")),
+            ("one byte more", "printf 123456789", limits, Err("its output has more than 8 bytes")),
             ("output without end", "yes", limits, Err("its output has more than 8 bytes")),
             ("a failure", "echo why >&2; exit 3", limits, Err("exit status: 3: why")),
             ("a program that waits", "sleep 60", short, Err("it has not ended within 0.2 s")),
             (
-                "one that has closed its output",
+                "a program that waits after it has closed its output",
                 "exec >&-; sleep 60",
                 short,
                 Err("it has not ended within 0.2 s"),
             ),
             (
-                "one that leaves another behind",
+                "a program that leaves another one running",
                 "sleep 60 & echo x",
                 short,
                 Err("it has not ended within 0.2 s"),
@@ -382,7 +382,7 @@ mod tests {
             ("too much output", "echo 123456789", limits, Err("its output has more than 8 bytes")),
             ("a failure", "echo why>&2& exit 3", limits, Err("exit code: 3: why")),
             ("a program that waits", "for /l %i in (0,0,1) do @rem", short, Err(late)),
-            ("one that leaves another behind", group::tests::TWO_THAT_WAIT, short, Err(late)),
+            ("a program that leaves another one running", group::tests::TWO_THAT_WAIT, short, Err(late)),
         ];
         for (name, script, limits, expected) in rows {
             let found = ran(script, "[1,2]", limits);
