@@ -69,9 +69,9 @@ fn render(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Re
         format!(".TH {name} 1 \"\" \"ide-mcp {}\" ide-mcp\n", env!("CARGO_PKG_VERSION")).into_bytes();
     man.render_name_section(&mut page)?;
     synopsis(command, &mut page)?;
-    let behind = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let after_help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (described, others): (Vec<&str>, Vec<&str>) =
-        behind.split("\n\n").partition(|part| heading(part).is_none());
+        after_help.split("\n\n").partition(|part| heading(part).is_none());
     if !described.is_empty() {
         section("Description", &described.join("\n"), &mut page)?;
     }
@@ -97,8 +97,8 @@ fn synopsis(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
             roff.control("br", []);
         }
         let words = [" [", " <", " -"].iter().filter_map(|begin| line.find(begin)).min();
-        let (name, behind) = line.split_at_checked(words.unwrap_or(line.len())).unwrap_or((line, ""));
-        roff.text([bold(name), roman(behind)]);
+        let (name, arguments) = line.split_at_checked(words.unwrap_or(line.len())).unwrap_or((line, ""));
+        roff.text([bold(name), roman(arguments)]);
     }
     roff.to_writer(page)
 }

@@ -34,7 +34,7 @@ pub(crate) trait FollowEdits: Sized + 'static {
 
     /// Reads the file before the agent writes it. Its job is queued before the answer to the call that announces the
     /// edit, so the file is read first. The log takes the state only while the edit is expected: if the call ends
-    /// first, no other step follows, and the log would keep the state for ever.
+    /// first, no other step follows, and the log would keep the state forever.
     fn expect_edit(&mut self, edit: CallId, path: Arc<str>) {
         let (disk, expected) = self.parts();
         expected.insert(edit, false);

@@ -154,7 +154,7 @@ mod tests {
             ),
             ("two files of a folder", &["p/a.txt", "p/b"], Ok((&["p"], &[("p/a.txt", None), ("p/b", None)]))),
             ("no folder", &["none/a.txt"], Err("none/a.txt: there is no such folder")),
-            ("a name with a slash, but no folder", &["p/none/"], Err("p/none/: there is no such folder")),
+            ("a missing folder with a slash", &["p/none/"], Err("p/none/: there is no such folder")),
             ("a file below a file", &["p/a.txt/b"], Err("p/a.txt/b: ")),
         ];
         let of_link: &[(&str, &[&str], Expected<'_>)] =

@@ -150,7 +150,7 @@ mod tests {
             ("one element too many", json!([]), json!([null]), Some(["[0]", "nothing", "null"])),
             ("a name with a space", json!({"a b": 1}), json!({"a b": 2}), Some([r#"["a b"]"#, "1", "2"])),
             ("an object and an array", json!({"a": {}}), json!({"a": []}), Some(["a", "{}", "[]"])),
-            ("texts", json!({"a": "b"}), json!({"a": "c"}), Some(["a", "\"b\"", "\"c\""])),
+            ("strings", json!({"a": "b"}), json!({"a": "c"}), Some(["a", "\"b\"", "\"c\""])),
             (
                 "equal JSON in strings",
                 text(json!({"a": 1, "b": 2})),
@@ -164,7 +164,7 @@ mod tests {
                 Some(["text → [0].a", "1", "2"]),
             ),
             (
-                "JSON in one string alone",
+                "JSON in only one string",
                 text(json!([1])),
                 json!({"text": "x"}),
                 Some(["text", "\"[1]\"", "\"x\""]),

@@ -63,7 +63,7 @@ mod tests {
     use ide_mcp::ws::ProtocolError;
 
     #[test]
-    fn ends_have_words_for_a_person() {
+    fn ends_are_described_for_users() {
         let by =
             |code: u16, reason: &str| Closed::Remote { code: CloseCode::new(code), reason: reason.into() };
         let rows = [

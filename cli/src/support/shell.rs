@@ -1,4 +1,4 @@
-//! Lines that a user copies into a shell: a POSIX shell, PowerShell, or the command prompt of Windows.
+//! Lines that a user copies into a shell: a POSIX shell, PowerShell, or the Windows command prompt.
 
 use serde::Serialize;
 use std::env;
@@ -10,7 +10,7 @@ use std::env;
 pub(crate) enum Shell {
     Posix,
     PowerShell,
-    /// The command prompt of Windows, `cmd.exe`.
+    /// The Windows command prompt, `cmd.exe`.
     Cmd,
 }
 
@@ -184,7 +184,7 @@ mod tests {
             ("an apostrophe", r"C:\it's", r"'C:\it'\''s'", Some(r"'C:\it''s'"), Some(r#""C:\it's""#)),
             ("a typographic apostrophe", "it’s", "'it’s'", Some("'it’’s'"), Some("\"it’s\"")),
             ("a variable", "$HOME", "'$HOME'", Some("'$HOME'"), Some("\"$HOME\"")),
-            ("a variable of Windows", "%PATH%", "%PATH%", Some("'%PATH%'"), None),
+            ("a Windows variable", "%PATH%", "%PATH%", Some("'%PATH%'"), None),
             (
                 "special characters of the command prompt",
                 "a&b|c^d(e)!",

@@ -63,8 +63,8 @@ impl Units {
                 break;
             };
             self.buf.clear();
-            let (bytes, behind) = rest.split_at(len.saturating_sub(held).min(rest.len()));
-            rest = behind;
+            let (bytes, after) = rest.split_at(len.saturating_sub(held).min(rest.len()));
+            rest = after;
             let message = self.message(&unit);
             pieces.push(Piece { bytes: bytes.to_vec(), unit: Some(unit), message });
         }
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_do_not_depend_on_the_cut() {
+    fn units_do_not_depend_on_where_chunks_end() {
         let fragments = [&b"\x01\x82\x01\x02\x03\x04"[..], &[b'a' ^ 1, b'b' ^ 2]].concat();
         let text = [
             b"GET / HTTP/1.1\r\n\r\n".to_vec(),

@@ -20,24 +20,24 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<Range<usize>> {
 
 /// Returns the length of the first row if another row follows.
 fn first(rest: &str, columns: usize) -> Option<usize> {
-    let (mut behind_space, mut start) = (None, 0);
+    let (mut after_space, mut start) = (None, 0);
     for glyph in glyphs(rest) {
-        // A mark belongs to the space before, and other joined characters to the first of them.
-        if !glyph.starts && behind_space == Some(glyph.byte) {
+        // A combining mark stays with the space before it, and other joined characters with the first of them.
+        if !glyph.starts && after_space == Some(glyph.byte) {
             let mark = rest.get(glyph.byte..).and_then(|rest| rest.chars().next());
-            behind_space = mark.and_then(|mark| glyph.byte.checked_add(mark.len_utf8()));
+            after_space = mark.and_then(|mark| glyph.byte.checked_add(mark.len_utf8()));
         }
         if glyph.starts {
             start = glyph.byte;
         }
-        let behind = glyph.column.saturating_add(glyph.width);
+        let after = glyph.column.saturating_add(glyph.width);
         let space = rest.as_bytes().get(glyph.byte).filter(|byte| matches!(byte, b' ' | b'\t'));
         let room = if space == Some(&b' ') { columns.saturating_add(1) } else { columns };
-        if behind > room && start > 0 && glyph.width > 0 {
-            return Some(behind_space.unwrap_or(start));
+        if after > room && start > 0 && glyph.width > 0 {
+            return Some(after_space.unwrap_or(start));
         }
-        if space.is_some() && behind > columns / 2 {
-            behind_space = glyph.byte.checked_add(1);
+        if space.is_some() && after > columns / 2 {
+            after_space = glyph.byte.checked_add(1);
         }
     }
     None

@@ -136,7 +136,7 @@ fn is_trusted(path: &Path) -> Result<(), String> {
             Weakness::WritableByAll { mode } => {
                 return Err(format!("every user can replace {shown} in {parent} (mode {mode:03o})"));
             }
-            // On many systems you are alone in your group, and new folders have such a mode.
+            // On many systems a user is the only member of their group, and new folders have such a mode.
             _ => {}
         }
     }

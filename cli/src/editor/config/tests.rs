@@ -136,7 +136,7 @@ fn fault_has_its_place_and_the_remedy() {
         (
             "no key to quit",
             "[editor.keys]\nquit = []\n",
-            "2:8: `quit` needs a key: without one, nobody gets out",
+            "2:8: `quit` needs a key: without one, you cannot get out",
         ),
         ("an empty pattern", "[editor]\nhide = [\"*.pem\", \"\"]\n", "2:8: an empty pattern names no file"),
         (
@@ -177,7 +177,7 @@ fn fault_has_its_place_and_the_remedy() {
 #[test]
 fn good_files_are_read() {
     assert_eq!(fault(""), None);
-    assert_eq!(fault("\u{feff}# nothing\r\n"), None, "a byte order mark, as editors of Windows write it");
+    assert_eq!(fault("\u{feff}# nothing\r\n"), None, "a byte order mark, as editors on Windows write it");
     let text = "\
         [editor]\n\
         dialect = \"obsidian\"\n\

@@ -14,7 +14,8 @@ use ide_mcp::ide::tool::ToolCall;
 use ide_mcp::ide::{AgentId, DiffEnd, LockFileEvent, Server, ServerEvent};
 use std::path::Path;
 
-/// How much of a peer's name or text is shown, in characters: as much as fits on a screen.
+/// The maximum number of characters of a peer's name or text that are shown: as many as fit on a
+/// screen.
 const LONGEST: usize = 200;
 
 impl App {
@@ -137,7 +138,7 @@ impl App {
     }
 }
 
-/// Returns a text of a peer that is safe to display and not longer than [`LONGEST`].
+/// Returns a peer's string, safe to display and not longer than [`LONGEST`].
 pub(crate) fn of_peer(text: &str) -> String {
     let safe = display_safe(text);
     match safe.char_indices().nth(LONGEST) {

@@ -219,13 +219,13 @@ pub(crate) const BESIDES: &[(&str, &str)] = &[
 
 /// The marks on the screen.
 pub(crate) const MARKS: &[(&str, &str)] = &[
-    ("●, ○", "an agent is attached, or nobody is"),
+    ("●, ○", "an agent is attached, or none is"),
     ("‖", "a file that agents do not receive, or a pause"),
     ("✻", "a change that an agent proposes"),
     ("✓, ✗", "a change that you accepted or rejected"),
     ("● before a file", "changes that are not saved"),
     ("● before a line", "a problem"),
-    ("›, ⋯", "a line that goes on, or lines that are left out"),
+    ("›, ⋯", "a line that continues, or lines that are left out"),
 ];
 
 /// Without these actions the user could not get out of a context, or of the editor.
@@ -301,7 +301,7 @@ impl Keymap {
         let (_, keys) = self.0.iter().find(|(action, _)| *action == binding.action)?;
         let of = [binding.action; 2];
         if keys.is_empty() && NEEDED.contains(&binding.action) {
-            let message = format!("{} needs a key: without one, nobody gets out", named(binding.action));
+            let message = format!("{} needs a key: without one, you cannot get out", named(binding.action));
             return Some(Fault { of, message });
         }
         let is_taken = |key: &&Key| binding.within.iter().any(|context| is_for_text(*context, **key));

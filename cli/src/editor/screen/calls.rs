@@ -106,7 +106,7 @@ impl App {
         });
     }
 
-    /// Returns the problems of one file, or of all open files and those that agents wanted before. For an open file
+    /// Returns the problems of one file, or of all open files and those that agents requested before. For an open file
     /// they are those of its text in the editor, for others those on disk. Leaves out files that are not checked, and
     /// fails if none remains.
     fn diagnostics(&mut self, is_of_all: bool, found: Vec<Problems>) -> Result<Vec<FileDiagnostics>, String> {

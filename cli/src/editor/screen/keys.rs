@@ -78,15 +78,15 @@ const NAMES: [(&str, KeyCode); 18] = [
 impl TryFrom<String> for Key {
     type Error = String;
 
-    /// Returns the key of a name such as `a`, `F9`, `Ctrl+S`, `^S`, `Alt+Z` or `PgDn`. Case does not matter, except
-    /// for a character alone: `A` is another key than `a`.
+    /// Returns the key of a name such as `a`, `F9`, `Ctrl+S`, `^S`, `Alt+Z` or `PgDn`. Case does not matter, except for
+    /// a character alone: `A` is not the same key as `a`.
     ///
     /// # Errors
     /// A message for the user about an unknown name, or a key that no terminal can send.
     fn try_from(text: String) -> Result<Self, String> {
         let (mut rest, mut ctrl, mut alt, mut shift) = (text.as_str(), false, false, false);
         loop {
-            // A sign at the end is the key itself.
+            // A `^` or `+` at the end is the key itself.
             let (held, after) = match (rest.strip_prefix('^'), rest.split_once('+')) {
                 (Some(after), _) if !after.is_empty() => (&mut ctrl, after),
                 (_, Some((name, after))) if !name.is_empty() && !after.is_empty() => {

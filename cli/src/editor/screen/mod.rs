@@ -19,7 +19,7 @@ mod edits;
 pub(super) mod keys;
 pub(crate) mod layout;
 pub(super) mod model;
-#[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "the demo alone has a panel"))]
+#[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "only the demo has a panel"))]
 pub(crate) mod panel;
 mod reader;
 mod review;
@@ -208,7 +208,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Whether all agents are disconnected, and the saves in progress are done or take too long.
+    /// Returns true if all agents are disconnected, and the saves in progress are done or take too long.
     fn is_over(&self, now: Time) -> bool {
         let waits = |stopping: &Stopping| now < stopping.saves_until && self.app.is_saving();
         self.server.is_over() && !self.stopping.as_ref().is_some_and(waits)
@@ -279,7 +279,7 @@ impl Editor {
 
     fn stop(&mut self, now: Time, reason: &str) {
         if cfg!(debug_assertions) {
-            // The editor can end by a panic too, and a test must cause one. A release build does not contain this.
+            // The editor can also end by a panic, and a test must be able to cause one. A release build does not contain this.
             let place = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
             assert!(place.is_none_or(|at| at != reason), "asked to panic at {reason}");
         }

@@ -1,5 +1,5 @@
-//! A panel next to the editor, for a text that goes on while the user works in the editor. The editor does not know
-//! what it is about.
+//! A panel next to the editor, with a text that changes while the user works in the editor, such as the steps of the
+//! demo. The editor does not know what the text is about.
 
 use super::bindings::f;
 use super::keys::Key;
@@ -14,20 +14,20 @@ pub(crate) const SKIP: [Key; 2] = [f(6), Key::alt('n')];
 /// From this number of columns on, the panel is beside the editor: 50 of them are left for a diff. With fewer, it is
 /// below.
 const BESIDE: u16 = 80;
-/// The smallest and the largest number of columns beside the editor, with the line between them.
+/// The minimum and the maximum number of columns of a panel beside the editor, including the line between them.
 const COLUMNS: (u16, u16) = (30, 46);
 /// From this number of rows on, there is room for a panel below the editor.
 const BELOW: u16 = 6;
-/// The smallest number of rows of a panel: its title, and what to do.
+/// The minimum number of rows of a panel: its title, and what to do.
 const MIN_ROWS: u16 = 2;
-/// The largest number of rows below the editor: a step of the demo and the one before it.
+/// The maximum number of rows of a panel below the editor: a step of the demo and the one before it.
 const MAX_ROWS: u16 = 9;
 
 /// The text of a panel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Panel {
     pub(crate) title: String,
-    /// Stands at the end of the title.
+    /// Is at the end of the title.
     pub(crate) note: String,
     /// The paragraphs with their looks. If there is no room for all, the last ones are shown.
     pub(crate) paragraphs: Vec<(Ink, String)>,
@@ -48,16 +48,16 @@ pub(crate) fn divide((width, height): (u16, u16)) -> ((u16, u16), Option<Rect>) 
     }
 }
 
-/// The side of the editor.
+/// The editor's side of a panel.
 #[derive(Debug)]
 pub(crate) struct Beside {
     pub(crate) panel: Panel,
-    /// Stands behind the last line of the editor.
+    /// Is printed after the last line of the editor.
     pub(crate) farewell: String,
     shared: Arc<Mutex<Shared>>,
 }
 
-/// The side of the writer, on any thread.
+/// The writer's side of a panel, for any thread.
 pub(crate) struct PanelWriter {
     shared: Arc<Mutex<Shared>>,
     wake: Box<dyn Fn() + Send>,
@@ -126,14 +126,14 @@ mod tests {
             ("wide", (120, 35), (75, 35), Some(Rect::new(75, 0, 45, 35))),
             ("very wide", (300, 90), (254, 90), Some(Rect::new(254, 0, 46, 90))),
             ("usual", (80, 24), (50, 24), Some(Rect::new(50, 0, 30, 24))),
-            ("a column less", (79, 24), (79, 16), Some(Rect::new(0, 16, 79, 8))),
+            ("one column less", (79, 24), (79, 16), Some(Rect::new(0, 16, 79, 8))),
             ("tall", (60, 100), (60, 91), Some(Rect::new(0, 91, 60, 9))),
             ("small", (40, 10), (40, 6), Some(Rect::new(0, 6, 40, 4))),
             ("the smallest with a panel", (40, 6), (40, 4), Some(Rect::new(0, 4, 40, 2))),
-            ("too low", (40, 5), (40, 5), None),
+            ("too few rows", (40, 5), (40, 5), None),
             ("wide, with two rows", (80, 2), (50, 2), Some(Rect::new(50, 0, 30, 2))),
             ("wide, with one row", (80, 1), (80, 1), None),
-            ("a cell", (1, 1), (1, 1), None),
+            ("a single cell", (1, 1), (1, 1), None),
             ("nothing", (0, 0), (0, 0), None),
         ];
         for (name, screen, editor, panel) in cases {

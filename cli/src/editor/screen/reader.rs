@@ -6,8 +6,8 @@ use std::io::{self, ErrorKind};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-/// How many events wait for the loop; with more, the terminal waits. A turn costs more the longer the typed line is,
-/// so it takes many keys. A full queue takes 384 KiB.
+/// The maximum number of events that wait for the loop; with more, the terminal waits. A turn costs more the longer the
+/// typed line is, so each turn takes many keys. A full queue takes 384 KiB.
 const QUEUE: usize = 16 << 10;
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Takes over the signals. `wake` is called at each.
+    /// Takes over the signals. `wake` is called after each.
     ///
     /// # Errors
     /// Every error of the system during the setup.

@@ -65,7 +65,7 @@ impl Terminal {
         let mut out = Vec::new();
         queue!(out, EnterAlternateScreen, DisableLineWrap, Hide, EnableBracketedPaste)?;
         queue!(out, EnableMouseCapture)?;
-        // A console of Windows reports the mouse as records.
+        // A Windows console reports the mouse as records.
         if cfg!(unix) {
             queue!(out, Print(DRAGS_ONLY))?;
         }
@@ -87,7 +87,7 @@ impl Terminal {
 
     /// Returns the columns and rows.
     pub(crate) fn size() -> io::Result<(u16, u16)> {
-        // Some terminal lines report no size.
+        // Some terminals report a size of 0 × 0.
         terminal::size().map(|size| if size == (0, 0) { (80, 24) } else { size })
     }
 
@@ -241,9 +241,9 @@ mod tests {
             ("nothing", frame(&["abc", "def", ""]), ""),
             ("a letter", frame(&["abc", "dXf", ""]), "\u{1b}[2;2HX"),
             ("two in a row", frame(&["Xbc", "deYZ", ""]), "\u{1b}[1;1HX\u{1b}[2;3HYZ"),
-            ("away", frame(&["a", "def", ""]), "\u{1b}[1;2H  "),
+            ("a letter that goes away", frame(&["a", "def", ""]), "\u{1b}[1;2H  "),
             (
-                "wide ones, and where they end",
+                "wide characters, and where they end",
                 frame(&["\u{6f22}cd", "def", ""]),
                 "\u{1b}[1;1H\u{6f22}\u{1b}[1;4Hd",
             ),

@@ -133,8 +133,8 @@ impl Bytes {
     /// Passes on the pasted text, in pieces if it is long. Returns false if its end has not arrived.
     fn take_pasted(&mut self, send: &mut impl FnMut(Event)) -> bool {
         let from = self.searched.saturating_sub(PASTE_ENDS.len());
-        let behind = self.pending.get(from..).unwrap_or_default();
-        let end = behind.windows(PASTE_ENDS.len()).position(|window| window == PASTE_ENDS);
+        let unsearched = self.pending.get(from..).unwrap_or_default();
+        let end = unsearched.windows(PASTE_ENDS.len()).position(|window| window == PASTE_ENDS);
         if let Some(end) = end.map(|end| from.saturating_add(end)) {
             let text: Vec<u8> = self.pending.drain(..end).collect();
             self.pending.drain(..PASTE_ENDS.len());
@@ -251,8 +251,8 @@ fn control_sequence(sequence: &[u8]) -> Found {
 /// Finds the end of a string after its first two bytes: BEL or ESC \. Any other ESC begins something new, and any other
 /// control character is a key, since no answer contains one.
 fn control_string(string: &[u8], searched: usize) -> Found {
-    let behind = string.iter().enumerate().skip(searched);
-    let end = behind.filter(|(_, byte)| byte.is_ascii_control()).map(|(at, _)| at).next();
+    let unsearched = string.iter().enumerate().skip(searched);
+    let end = unsearched.filter(|(_, byte)| byte.is_ascii_control()).map(|(at, _)| at).next();
     match (end, end.and_then(|end| string.get(end..))) {
         (Some(end), Some([0x1b])) if end < MAX_STRING => Found::Begun,
         (Some(end), Some([0x1b, b'\\', ..])) => Found::Dropped(end.saturating_add(4)),
@@ -333,7 +333,7 @@ mod tests {
         ),
         ("bytes that are not UTF-8", b"\xff\xc0\xed\xa0\x80\x80", &[]),
         ("an unknown key", b"\x1b[99;5~\x1bOz", &[]),
-        ("the end of a paste alone", b"\x1b[201~", &[]),
+        ("only the end of a paste", b"\x1b[201~", &[]),
         (
             "the mouse in column or row 0",
             b"\x1b[<0;0;1M\x1b[<0;1;0m\x1b[<0;00;5M\x1b[32;0;1M\x1b[M  !\x1b[M ! \x1b[<0;;1M",
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_ends_what_has_begun() {
+    fn silence_ends_an_unfinished_sequence() {
         let beginnings: &[(&str, &[u8], &[&str])] = &[
             ("escape", b"\x1b", &[ESCAPE]),
             ("escape twice", b"\x1b\x1b", &[ESCAPE, ESCAPE]),
@@ -384,7 +384,7 @@ mod tests {
         }
     }
 
-    /// Says of each piece what it is, and checks whether the silence begins anew with it.
+    /// Feeds pieces one after another, and checks which of them restart the silence.
     #[test]
     fn a_terminal_interrupts_a_silence_but_keys_do_not() {
         for begin in [PASTE_BEGINS, b"\x1b]11;"] {
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_do_not_matter() {
+    fn input_can_be_cut_anywhere() {
         let all: Vec<u8> = OTHER.iter().flat_map(|(_, bytes, _)| bytes.iter().copied()).collect();
         let pasted =
             [b"\x1b[200~".as_slice(), "p\u{1f980}\u{e9}\r\n".repeat(3).as_bytes(), b"\x1b[201~"].concat();
@@ -426,9 +426,9 @@ mod tests {
         arbtest::arbtest(|u| {
             let (mut rest, mut pieces) = (stream.as_slice(), Vec::new());
             while !rest.is_empty() {
-                let (piece, behind) = rest.split_at(u.int_in_range(1..=rest.len().min(40))?);
+                let (piece, after) = rest.split_at(u.int_in_range(1..=rest.len().min(40))?);
                 pieces.push(piece);
-                rest = behind;
+                rest = after;
             }
             assert_eq!(events(pieces), expected);
             Ok(())

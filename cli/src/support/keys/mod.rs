@@ -1,6 +1,6 @@
 //! What the user at the terminal does: keys, the mouse and pasted text, as events of crossterm.
 //!
-//! crossterm itself reads the console of Windows. On Unix its reader holds up every key after an unfinished sequence,
+//! crossterm itself reads the Windows console. On Unix its reader holds up every key after an unfinished sequence,
 //! so we use [`Bytes`] instead.
 
 #[cfg(any(unix, test))]

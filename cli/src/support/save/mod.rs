@@ -433,7 +433,7 @@ enum Access<'a> {
     Usual,
     /// This user alone.
     Private,
-    /// Those whom these permissions let, and nobody else, not even for a moment.
+    /// Those whom these permissions allow, and nobody else, not even for a moment.
     Like(&'a Permissions),
 }
 

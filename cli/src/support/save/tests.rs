@@ -613,7 +613,7 @@ fn written_file_is_the_same_file() {
         );
         assert_eq!((room.text(), room.others()), (Some(b"a longer text".to_vec()), 0));
     }
-    #[allow(clippy::permissions_set_readonly_false, reason = "on Windows this is the attribute alone")]
+    #[allow(clippy::permissions_set_readonly_false, reason = "on Windows this only clears the attribute")]
     permissions.set_readonly(false);
     fs::set_permissions(&room.file, permissions).unwrap();
 }

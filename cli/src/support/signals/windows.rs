@@ -1,4 +1,4 @@
-//! The events of a console. Windows ends a process when the handler of a close, a log-off or a shutdown returns, and
+//! Console events. Windows ends a process when the handler of a close, a log-off or a shutdown returns, and
 //! after some seconds in any case: the handler of tokio never returns from these, and so leaves that time to the
 //! program. No runtime runs.
 
@@ -115,7 +115,7 @@ pub(crate) const fn is_ignored(_: Signal) -> bool {
     false
 }
 
-/// A console of Windows does not stop programs.
+/// A Windows console does not stop programs.
 pub(crate) const fn stop() -> io::Result<()> {
     Ok(())
 }

@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use std::{io, mem};
 
-/// How long after a change a text is checked.
+/// How long after a change a text is checked for problems.
 const REST: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How many files a list holds. Nobody finds a file among more.
+/// The maximum number of files in a list. Nobody finds a file among more.
 const MAX_FILES: usize = 2000;
 
 /// The contents of folders.

@@ -24,7 +24,7 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) folders: Folders,
-    /// What each file held before and after writes that the screen may not know about yet, oldest first.
+    /// What each file contained before and after writes that the screen may not know about yet, oldest first.
     written: BTreeMap<PathBuf, Vec<Seen>>,
     requested: RequestedFiles,
     edits: Edits,
@@ -62,8 +62,8 @@ impl Disk {
         written.map_err(|error| self.not_saved(real, &error))
     }
 
-    /// Returns the message about a file that was not written. The name is before the reason: both must fit into a
-    /// status line.
+    /// Returns the message about a file that was not written. The name comes before the reason, and both must fit into
+    /// a status line.
     fn not_saved(&self, real: &Path, error: &NotSaved) -> String {
         let label = self.folders.label(real);
         match error {
@@ -103,7 +103,7 @@ pub(crate) struct Known {
 /// The problems of a file as it is on disk.
 #[derive(Debug)]
 pub(crate) struct Problems {
-    /// The file, as the request spelled it; or its path, if an agent wanted it before.
+    /// The file, as the request spelled it; or its path, if an agent requested it before.
     pub(crate) name: String,
     pub(crate) real: PathBuf,
     /// The problems, or why the editor does not have them.
@@ -169,7 +169,7 @@ pub(crate) fn reread(real: &Path) -> Result<(String, Seen), String> {
     Ok((text, seen))
 }
 
-/// Returns the problems of this file in the open folders; without a file, those of the files that agents wanted
+/// Returns the problems of this file in the open folders; without a file, those of the files that agents requested
 /// before.
 pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Problems>, String> {
     if let Some(name) = uri {
@@ -242,7 +242,7 @@ mod tests {
         };
         if has_links {
             assert_eq!(names("p"), ["out", "src", "a.txt", "link"]);
-            assert!(names("p/out")[0].contains("outside"), "a link that leads out lists nothing");
+            assert!(names("p/out")[0].contains("outside"), "a link that leads outside lists nothing");
         } else {
             assert_eq!(names("p"), ["src", "a.txt"]);
         }
@@ -284,7 +284,7 @@ mod tests {
             assert!(refused.starts_with("queue.txt was not saved: it ") && refused.ends_with(" on disk"));
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), "of somebody else");
-        // That this editor once wrote this text does not allow writing over it: somebody put it back.
+        // This editor once wrote this text, but somebody else has put it back, so it must not be overwritten.
         let theirs = Seen::now(&file);
         fs::write(&file, "3").unwrap();
         assert!(disk.save(&file, "4", theirs).is_err());

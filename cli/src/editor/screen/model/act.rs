@@ -46,7 +46,7 @@ pub(crate) enum Action {
     /// Asks for the name of a file, which may be new.
     OpenNamed,
     SaveAs,
-    /// Asks for a question to the user at an agent.
+    /// Asks what to ask the user at an agent.
     AskAgent,
     /// Answers the question in the status line.
     Answer,
@@ -159,7 +159,7 @@ impl Action {
         })
     }
 
-    /// Whether the action could harm something that came to the front while the key was pressed.
+    /// Returns true if the action could harm something that came to the front while the key was pressed.
     const fn changes_what_is_shown(self) -> bool {
         matches!(
             self,

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 pub(crate) use review::LineKind as Kind;
 
-/// How many lines around a change are shown with it.
+/// How many lines before and after a change are shown with it.
 const CONTEXT: usize = 3;
 
 #[derive(Clone, Debug, Default)]
@@ -117,8 +117,8 @@ fn line(review: &Review, line: review::Line, hide_returns: bool) -> Line {
     }
 }
 
-/// Returns a range in a text without its line end, which begins no later than the character that its first
-/// combining character belongs to.
+/// Returns a range in a text, without the line end. If the range begins with a combining character, it is widened to
+/// the character that this one belongs to.
 fn at_glyphs(text: &str, range: &Range<usize>) -> Range<usize> {
     let end = range.end.min(text.len());
     let mut start = range.start.min(end);
@@ -197,12 +197,12 @@ mod tests {
             ("nothing to something", "", "a\nb\n", &["+a", "+b"]),
             ("something to nothing", "a\n", "", &["-a"]),
             ("a word", "let x = 1;\n", "let x = 2;\n", &["-let x = 1; [\"1\"]", "+let x = 2; [\"2\"]"]),
-            ("all of a line", "abc\n", "xyz\n", &["-abc", "+xyz"]),
+            ("a whole line", "abc\n", "xyz\n", &["-abc", "+xyz"]),
             ("the end of the last line", "a", "a\n", &["-a\\", "+a"]),
             ("line ends", "a\r\nb\r\n", "a\nb\n", &["-a\r [\"\\r\"]", "-b\r [\"\\r\"]", "+a", "+b"]),
             ("line ends that stay", "a\r\nb\r\n", "a\r\nc\r\n", &[" a", "-b", "+c"]),
             (
-                "what is far is hidden",
+                "lines far from a change are hidden",
                 &many(&[]),
                 &many(&[10]),
                 &["… 6", " 7", " 8", " 9", "-10", "+10! [\"!\"]", " 11", " 12", " 13", "… 7"],

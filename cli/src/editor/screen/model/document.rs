@@ -21,7 +21,7 @@ pub(crate) struct Document {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The [state](Buffer::state) of the text that has these problems.
     checked: u64,
-    /// What the file held when it was last read or written.
+    /// What the file contained when it was last read or written.
     pub(crate) seen: Seen,
     /// The [states](Buffer::state) of the text that are being saved, in order.
     pub(crate) saving: Vec<u64>,
@@ -74,7 +74,8 @@ impl Document {
         self.checked == self.buffer.state()
     }
 
-    /// Whether a text on disk may replace the text here without a loss that the user has not accepted.
+    /// Returns true if this text on disk may replace the text here: there are no unsaved changes, both texts are equal,
+    /// or the user has accepted this text in a proposal.
     pub(crate) fn can_take(&self, text: &str) -> bool {
         let is_accepted =
             |(state, accepted): &(u64, String)| *state == self.buffer.state() && accepted == text;
@@ -93,7 +94,7 @@ impl Document {
         (self.seen, self.conflict, self.accepted) = (seen, false, None);
     }
 
-    /// Gives the file another name. Its problems may be others there.
+    /// Gives the file another name, under which it may have other problems.
     pub(crate) fn rename(&mut self, path: String, real: PathBuf, label: String) {
         (self.path, self.real, self.label) = (path, real, label);
         self.diagnostics = check(&self.real, self.buffer.text().as_str());
@@ -105,8 +106,8 @@ impl Document {
         self.buffer.is_dirty() && self.saving.last() != Some(&self.buffer.state())
     }
 
-    /// Records the outcome of writing the first text of [`saving`](Self::saving): what the file holds by then, or
-    /// `None` for a failure. Maybe it failed because of a change that the attributes of the file do not show.
+    /// Records the outcome of writing the first text of [`saving`](Self::saving): what the file contains then, or
+    /// `None` for a failure. It may have failed because of a change that the attributes of the file do not show.
     pub(crate) fn saved(&mut self, written: Option<Seen>) {
         if self.saving.is_empty() {
             return;
@@ -152,7 +153,7 @@ impl Document {
         self.diagnostics.iter().find(covers)
     }
 
-    /// Returns the identifier of the language in VS Code.
+    /// Returns the language identifier that VS Code uses for this file.
     pub(crate) fn language(&self) -> &'static str {
         match self.real.extension().and_then(|extension| extension.to_str()) {
             Some("json") => "json",

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The longest search text in characters: more than anybody types, and more than the status line shows. A paste may
-/// be longer, and each key copies the text.
+/// The maximum number of characters of a search: more than anybody types, and more than the status line shows. A paste
+/// may be longer, and each key copies the string.
 pub(crate) const LONGEST: usize = 1000;
 
 /// A text to search for. Without a capital, it matches letters of either case.
@@ -19,8 +19,8 @@ pub(crate) struct Needle {
 }
 
 impl Needle {
-    /// Returns `None` for an empty text, which would match at every place, and for a text of more than
-    /// [`LONGEST`] characters.
+    /// Returns `None` for an empty string, which would match at every place, and for a string of more than [`LONGEST`]
+    /// characters.
     pub(crate) fn new(text: &str) -> Option<Self> {
         if text.is_empty() || is_too_long(text) {
             return None;
@@ -65,15 +65,15 @@ impl Needle {
     /// Returns the byte offset of the first character that can begin a match. Compares bytes, which is much faster
     /// than comparing characters.
     fn begin(&self, text: &str) -> Option<usize> {
-        // The lowercase form of a character outside of ASCII can be an ASCII letter (such as that of the
-        // sign of kelvin), but the lowercase form of an ASCII letter is always ASCII.
+        // The lowercase form of a character outside of ASCII can be an ASCII letter (the Kelvin sign becomes `k`), but
+        // the lowercase form of an ASCII letter is always ASCII.
         let first = self.folded.first().and_then(|first| u8::try_from(*first).ok()).filter(u8::is_ascii);
         let capital = first.filter(|_| !self.is_exact).map(|first| first.to_ascii_uppercase());
         text.bytes().position(|byte| byte >= 0xc0 || Some(byte) == first || Some(byte) == capital)
     }
 }
 
-/// Returns true if a text has more than [`LONGEST`] characters.
+/// Returns true if a string has more than [`LONGEST`] characters.
 pub(crate) fn is_too_long(text: &str) -> bool {
     text.chars().nth(LONGEST).is_some()
 }
@@ -130,15 +130,15 @@ mod tests {
     #[test]
     fn needles_match_by_their_case() {
         let cases: &[(&str, &str, &str, &[(usize, usize)])] = &[
-            ("small letters match both cases", "ab", "xAb aB", &[(1, 3), (4, 6)]),
+            ("lowercase letters match both cases", "ab", "xAb aB", &[(1, 3), (4, 6)]),
             ("a capital matches itself", "Ab", "xAb aB", &[(1, 3)]),
             ("overlaps", "aa", "aaa", &[(0, 2), (1, 3)]),
             ("nowhere", "b", "a", &[]),
             ("longer than the text", "abc", "ab", &[]),
             ("other scripts", "\u{f6}\u{6f22}", "\u{d6}\u{6f22}", &[(0, 5)]),
-            ("a capital of two small letters", "i\u{307}", "\u{130}", &[(0, 2)]),
+            ("a capital whose lowercase form is two characters", "i\u{307}", "\u{130}", &[(0, 2)]),
             ("half of that capital", "i", "\u{130}i", &[(2, 3)]),
-            ("the sign of kelvin", "k", "k\u{212a}K", &[(0, 1), (1, 4), (4, 5)]),
+            ("the Kelvin sign", "k", "k\u{212a}K", &[(0, 1), (1, 4), (4, 5)]),
         ];
         for (name, needle, text, expected) in cases {
             let needle = Needle::new(needle).unwrap();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn needles_have_a_longest_length() {
+    fn needles_have_a_maximum_length() {
         for letter in ["a", "A", "\u{130}"] {
             let longest = letter.repeat(LONGEST);
             let needle = Needle::new(&longest).unwrap();

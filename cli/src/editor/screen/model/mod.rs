@@ -39,8 +39,8 @@ use std::time::Duration;
 use tree::Tree;
 use written::WrittenFiles;
 
-/// How long keys that decide or type are ignored after something came to the front by itself. A user who presses such
-/// a key at that moment means what was there before.
+/// How long keys that decide or type are ignored after something came to the front by itself: a user who presses such a
+/// key at that moment means what was there before.
 const GRACE: Duration = Duration::from_millis(500);
 /// After a typed key, no proposal interrupts the user for this time.
 const TYPING: Duration = Duration::from_secs(3);
@@ -99,7 +99,7 @@ pub(crate) struct Model {
     /// The text that was cut or copied.
     clip: String,
     typed: Option<Time>,
-    /// From then on, keys that decide or type count.
+    /// The time from which keys that decide or type count.
     live: Time,
     /// The message about the end, if the editor ends.
     pub(crate) stopping: Option<String>,

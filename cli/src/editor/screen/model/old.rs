@@ -17,7 +17,7 @@ pub(crate) struct Changed {
 /// A file of a proposal: the file that it changes, or the file at its new path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Old {
-    /// The file without symbolic links, and what it held; `None` if it is not read.
+    /// The file without symbolic links, and what it contained; `None` if it is not read.
     pub(crate) place: Option<(PathBuf, Seen)>,
     pub(crate) text: OldText,
 }
@@ -61,7 +61,7 @@ impl OldText {
         }
     }
 
-    /// Whether a write over this text loses nothing.
+    /// Returns true if a write over this text loses nothing.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) => text.is_empty(),

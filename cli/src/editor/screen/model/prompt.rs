@@ -7,7 +7,7 @@ use super::request::Request;
 use super::{Confirm, Focus, Model, Tone};
 use std::path::Path;
 
-/// The longest text, in bytes, whose matches are counted: each key counts them anew.
+/// The maximum length in bytes of a text whose matches are counted: each key counts them anew.
 const COUNTED: usize = 1024 * 1024;
 
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     /// The name of a file to open, which is new if it does not exist.
     Open,
     SaveAs {
-        /// The answer that names a file that exists: a second Enter writes over this file alone.
+        /// The answer that names a file that exists: a second Enter overwrites only this file.
         existing: Option<String>,
     },
 }
@@ -194,8 +194,8 @@ impl Model {
 
     pub(super) fn find_next(&mut self) {
         self.search(|needle, text, current| {
-            let behind = text.get(current..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-            let found = needle.next(text, current.saturating_add(behind)).map(|found| (found, ""));
+            let step = text.get(current..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+            let found = needle.next(text, current.saturating_add(step)).map(|found| (found, ""));
             found.or_else(|| needle.next(text, 0).map(|found| (found, FROM_BEGIN)))
         });
     }

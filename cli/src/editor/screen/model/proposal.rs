@@ -86,7 +86,7 @@ impl Proposed {
         iter::once(&self.file).chain(&self.target)
     }
 
-    /// Whether accepting writes this file.
+    /// Returns true if accepting writes this file.
     pub(crate) fn writes(&self, real: &Path) -> bool {
         self.target.as_ref().unwrap_or(&self.file).is_of(real)
     }
@@ -116,12 +116,12 @@ impl Proposed {
             self.covered = covered.into_owned();
         }
         if self.covered.is_empty() {
-            // A text that appears later is another one.
+            // If a text appears here later, the user has not seen it.
             self.known = OldText::Nothing;
         }
     }
 
-    /// Whether accepting would write over a text that the user neither sees nor has confirmed.
+    /// Returns true if accepting would overwrite a text that the user neither sees nor has confirmed.
     fn covers_unknown(&self) -> bool {
         !self.covered.is_empty() && self.covered != self.known
     }

@@ -4,7 +4,7 @@
 use super::change::{Changes, Kind, Line, Row};
 use crate::support::columns::glyphs;
 
-/// The smallest number of columns of a line: it fits the widest character, a tab. A narrower screen shows the
+/// The minimum number of columns for a line: there is room for the widest character, a tab. A narrower screen shows the
 /// beginnings of the rows.
 const NARROWEST: usize = 8;
 
@@ -128,9 +128,9 @@ mod tests {
         let changed = |text: &str| format!("{long}{text}{long}\n");
         let cases: &[(&str, &str, &str, bool, &str)] = &[
             ("as long as the row", "0123456789\n", "", false, "0:0"),
-            ("a column more", "0123456789a\n", "", false, "0:0|0:10"),
+            ("one column more", "0123456789a\n", "", false, "0:0|0:10"),
             ("a wide character", "012345678\u{6f22}\n", "", false, "0:0|0:9"),
-            ("a mark", "0123456789\u{301}\n", "", false, "0:0"),
+            ("a combining mark", "0123456789\u{301}\n", "", false, "0:0"),
             (
                 "a change in the middle",
                 &changed("a"),

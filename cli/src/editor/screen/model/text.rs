@@ -42,7 +42,7 @@ impl Text {
         self.starts.len()
     }
 
-    /// Returns a line without its end, or an empty text if there is no such line.
+    /// Returns a line without its end, or an empty string if there is no such line.
     pub(crate) fn line(&self, number: usize) -> &str {
         self.text.get(self.range_of(number)).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ impl Text {
         self.starts.partition_point(|start| *start <= byte).saturating_sub(1)
     }
 
-    /// Returns the text in a range, or an empty text if this text has no such range.
+    /// Returns the text in a range, or an empty string if this text has no such range.
     pub(crate) fn get(&self, range: Range<usize>) -> &str {
         self.text.get(range).unwrap_or_default()
     }
@@ -85,7 +85,7 @@ impl Text {
         // A key changes a few bytes, and the text may be long: only the lines after them move.
         let at = |byte: usize, starts: &[usize]| starts.partition_point(|start| *start <= byte);
         let (from, to) = (at(range.start, &self.starts), at(range.end, &self.starts));
-        // Text that ends with `\r`, or no longer does, changes the line end behind it.
+        // Text that ends with `\r`, or no longer does, changes the line end after it.
         let before = crlf(&self.text, self.starts.iter().take(to.saturating_add(1)).skip(from));
         let end = range.start.saturating_add(with.len());
         self.text.replace_range(range.clone(), with);
@@ -183,8 +183,8 @@ mod tests {
     fn line_ends_follow_the_text() {
         let cases = [
             ("no line end", "a", LineEnds::Lf),
-            ("of Unix", "a\nb\n", LineEnds::Lf),
-            ("of Windows", "a\r\n\r\nb", LineEnds::CrLf),
+            ("Unix line ends", "a\nb\n", LineEnds::Lf),
+            ("Windows line ends", "a\r\n\r\nb", LineEnds::CrLf),
             ("both", "a\r\nb\n", LineEnds::Mixed),
             ("a carriage return alone", "a\rb\n", LineEnds::Lf),
         ];

@@ -3,13 +3,13 @@
 use similar::{ChangeTag, DiffOp, InlineChangeOptions, TextDiff};
 use std::ops::Range;
 
-/// How many bytes one call of [`Review::rows`](super::Review::rows) compares by words, of both texts together. At
-/// optimization level 1, so many bytes of random words take 0.2 s, so the editor is not blocked. Beyond the bound, a
-/// line has one range, from its first to its last difference.
+/// The maximum number of bytes that one call of [`Review::rows`](super::Review::rows) compares by words, in both texts
+/// together. At optimization level 1, so many bytes of random words take 0.2 s, so the editor is not blocked. Beyond
+/// this, a line has one range, from its first to its last difference.
 pub(crate) const MAX_COMPARED_BYTES: usize = 64 * 1024;
 
-/// How many lines of a hunk are compared by words. A larger block was written anew, and its words would be found in
-/// lines that have nothing to do with them.
+/// The maximum number of lines of a hunk that are compared by words. A larger block was rewritten, and its words
+/// would be found in lines that have nothing to do with them.
 pub(crate) const MAX_BLOCK_LINES: usize = 50;
 
 /// How many more bytes may be compared by words.
@@ -43,12 +43,13 @@ pub(crate) fn inner_ranges(old: &[&str], new: &[&str], budget: &mut Budget) -> (
         }
         let (before, after) = common(old, new);
         for (ranges, line) in [(ranges.0, old), (ranges.1, new)] {
-            // A line may be one word, and a word is not the smallest difference.
+            // Words that differ can share letters at the ends of the line, so the ranges leave out what both lines
+            // begin and end with.
             let end = line.len().saturating_sub(after);
             ranges.iter_mut().for_each(|range| *range = range.start.max(before)..range.end.min(end));
             ranges.retain(|range| range.start < range.end);
-            // Lines with too little in common are not compared by words, and a line without a word of its own has at
-            // least the place of the other line's words.
+            // No range is left if the lines have too little in common to be compared by words, or if all words of this
+            // line are in the other one: then mark the place of the difference.
             if ranges.is_empty() {
                 ranges.push(before..end);
             }
@@ -154,9 +155,9 @@ mod tests {
         };
         let (old, new) = (block("a", MAX_BLOCK_LINES), block("b", MAX_BLOCK_LINES));
         let bytes: usize = old.iter().chain(&new).map(String::len).sum();
-        assert_eq!(count(&old, &new, bytes), (2, 0), "as many lines and bytes as are compared");
-        assert_eq!(count(&old, &new, bytes - 1), (1, bytes - 1), "a byte more");
+        assert_eq!(count(&old, &new, bytes), (2, 0), "the maximum number of lines and bytes");
+        assert_eq!(count(&old, &new, bytes - 1), (1, bytes - 1), "one byte more");
         let (old, new) = (block("a", MAX_BLOCK_LINES + 1), block("b", MAX_BLOCK_LINES + 1));
-        assert_eq!(count(&old, &new, MAX_COMPARED_BYTES), (1, MAX_COMPARED_BYTES), "a line more");
+        assert_eq!(count(&old, &new, MAX_COMPARED_BYTES), (1, MAX_COMPARED_BYTES), "one line more");
     }
 }

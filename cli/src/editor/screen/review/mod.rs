@@ -53,8 +53,9 @@
 //!
 //! # Lines
 //!
-//! A line ends with `\n`, as for `diff` and `patch`. A `\r` is a part of its line: lines that differ in
-//! their ends only are different, and a lone `\r` ends no line. The empty text has no line.
+//! A line ends with `
+//! `, as for `diff` and `patch`. A `\r` is a part of its line: lines that differ only in their ends are different, and
+//! a lone `\r` does not end a line. The empty text has no line.
 //!
 //! # Bounds
 //!

@@ -38,9 +38,9 @@ pub(crate) struct Line {
 pub(crate) enum LineKind {
     /// Both texts.
     Same,
-    /// The base alone.
+    /// Only the base.
     Removed,
-    /// The target alone.
+    /// Only the target.
     Added,
 }
 
@@ -164,7 +164,7 @@ mod tests {
             ("the first line", &[1], 1, "-1 [1]|+x [x]| 2|… 10"),
             ("the last line", &[12], 1, "… 10| 11|-12 [12]|+x [x]"),
             ("context that touches", &[4, 7], 1, "… 2| 3|-4 [4]|+x [x]| 5| 6|-7 [7]|+x [x]| 8|… 4"),
-            ("a line in between", &[4, 8], 1, "… 2| 3|-4 [4]|+x [x]| 5|… 1| 7|-8 [8]|+x [x]| 9|… 3"),
+            ("one hidden line in between", &[4, 8], 1, "… 2| 3|-4 [4]|+x [x]| 5|… 1| 7|-8 [8]|+x [x]| 9|… 3"),
             ("no context", &[6], 0, "… 5|-6 [6]|+x [x]|… 6"),
         ];
         for (name, changed, context, expected) in cases {
@@ -178,7 +178,7 @@ mod tests {
             ("a new file", "", "a\nb", "+a|+b"),
             ("an emptied file", "a\nb", "", "-a|-b"),
             ("the last line end", "a", "a\n", "-a|+a"),
-            ("returns", "a\r\n", "a\n", "-a\r [\r]|+a []"),
+            ("carriage returns", "a\r\n", "a\n", "-a\r [\r]|+a []"),
         ];
         for (name, base, target, expected) in cases {
             assert_eq!(shown(base, target, 3).join("|"), expected, "{name}");

@@ -57,12 +57,12 @@ impl Review {
         self.hunks.iter().filter(|hunk| hunk.verdict == verdict).count()
     }
 
-    /// Returns consecutive lines of the base with their ends, or an empty text if there are no such lines.
+    /// Returns consecutive lines of the base with their ends, or an empty string if there are no such lines.
     pub(crate) fn base_lines(&self, lines: Range<usize>) -> &str {
         self.base.get(lines)
     }
 
-    /// Returns consecutive lines of the target with their ends, or an empty text if there are no such lines.
+    /// Returns consecutive lines of the target with their ends, or an empty string if there are no such lines.
     pub(crate) fn target_lines(&self, lines: Range<usize>) -> &str {
         self.target.get(lines)
     }
@@ -117,13 +117,13 @@ impl Review {
         self.is_confirmed = false;
     }
 
-    /// Whether the base is not the one that the proposal was made for, and the user has not
+    /// Returns true if the base is not the one that the proposal was made for, and the user has not
     /// [confirmed](Self::confirm) it.
     pub(crate) fn is_conflict(&self) -> bool {
         self.has_other_base() && !self.is_confirmed
     }
 
-    /// Whether the base is not the one that the proposal was made for, confirmed or not.
+    /// Returns true if the base is not the one that the proposal was made for, confirmed or not.
     pub(crate) const fn has_other_base(&self) -> bool {
         self.original.is_some()
     }

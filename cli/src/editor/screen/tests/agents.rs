@@ -54,9 +54,9 @@ fn tools_report_state_on_the_screen() {
     desk.keys("x");
     assert_eq!(dirty(&mut desk)["isDirty"], true);
     let found = problems(&mut desk, Some(&path));
-    assert_eq!(found[0]["uri"], path, "in the spelling of the question");
-    assert_eq!(found[0]["diagnostics"].as_array().unwrap().len(), 1, "of the text that is not saved");
-    assert_eq!(problems(&mut desk, None).as_array().unwrap().len(), 1, "of b.txt nothing is known");
+    assert_eq!(found[0]["uri"], path, "as the request spells it");
+    assert_eq!(found[0]["diagnostics"].as_array().unwrap().len(), 1, "the problems of the unsaved text");
+    assert_eq!(problems(&mut desk, None).as_array().unwrap().len(), 1, "the problems of b.txt are unknown");
     let tabs = json(desk.ask(agent, &GetOpenEditors));
     let states: Vec<_> = tabs["tabs"]
         .as_array()
@@ -103,7 +103,7 @@ fn agent_gets_problems_of_written_file() {
 }
 
 #[test]
-fn all_problems_include_files_asked_before() {
+fn all_problems_include_files_requested_before() {
     let mut desk = Desk::new(&[("a.json", "{}"), ("b.txt", "")]);
     let agent = desk.attach("agent");
     desk.open("a.json");
@@ -162,7 +162,7 @@ fn hidden_files_and_pauses_show_agents_nothing() {
         desk.shows("the editor is paused");
         desk.keys("\x0f");
         desk.shows("● agent");
-        assert_eq!(latest(&mut desk), desk.path("b.log"), "without a movement");
+        assert_eq!(latest(&mut desk), desk.path("b.log"), "even if the cursor has not moved");
         assert!(editors(&mut desk).contains("a.txt"));
     }
 }

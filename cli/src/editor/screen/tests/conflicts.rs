@@ -46,7 +46,7 @@ fn conflict_question_concerns_the_shown_proposal() {
 fn notes_follow_the_file_on_disk() {
     let rows: [(&str, &[u8], &str); 2] = [
         ("a text", b"of another program\n", "this is its text now"),
-        ("no text", b"\xff\xfe", "n.txt is not UTF-8; all of the proposal is shown as new"),
+        ("not UTF-8", b"\xff\xfe", "n.txt is not UTF-8; all of the proposal is shown as new"),
     ];
     for (name, bytes, note) in rows {
         let mut desk = Desk::new(&[]);
@@ -86,7 +86,7 @@ fn change_of_proposed_file_draws_the_screen() {
 }
 
 #[test]
-fn appeared_file_without_text_is_conflict() {
+fn proposed_file_that_becomes_binary_is_a_conflict() {
     for (name, before) in [("no file", None), ("an empty file", Some("")), ("a text", Some("one\n"))] {
         let files: Vec<_> = before.iter().map(|text| ("a.txt", *text)).collect();
         let mut desk = Desk::new(&files);
@@ -116,11 +116,11 @@ fn propose_move(desk: &mut Desk) -> RequestId {
 }
 
 #[test]
-fn new_path_is_not_written_over_unseen() {
+fn file_at_new_path_is_not_overwritten_unseen() {
     let rows: [(&str, Option<&[u8]>, &str); 4] = [
         ("unsaved", None, "the file at the new path has unsaved changes here; accepting overwrites them"),
         ("a text", Some(b"other\n"), "the new path has a file; accepting overwrites it"),
-        ("no text", Some(b"\xff\xfe"), "b.txt is not UTF-8"),
+        ("not UTF-8", Some(b"\xff\xfe"), "b.txt is not UTF-8"),
         ("an empty file", Some(b""), ""),
     ];
     for (name, bytes, note) in rows {

@@ -43,7 +43,7 @@ fn question_is_answered_each_time() {
     let mut desk = Desk::new(&[]);
     desk.keys("\x1ba");
     desk.shows("no agent is attached");
-    assert!(desk.app.model.prompt.is_none(), "no question is typed for nobody");
+    assert!(desk.app.model.prompt.is_none(), "without an agent there is no question to type");
     let agent = desk.attach("claude-code");
     let answers: &[(FormAnswer, &str)] = &[
         (

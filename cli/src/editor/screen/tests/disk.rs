@@ -201,7 +201,7 @@ fn save_keeps_a_change_on_disk() {
     assert_eq!(desk.read("a.txt"), "of the agent\n");
 }
 
-/// As `cp --preserve` makes it: the length and the time are those that the editor has seen.
+/// `cp --preserve` does this: the length and the time are those that the editor has seen.
 #[test]
 fn save_keeps_a_change_that_attributes_hide() {
     let mut desk = dirty();
@@ -220,7 +220,7 @@ fn save_keeps_a_change_that_attributes_hide() {
 }
 
 #[test]
-fn save_asks_before_it_replaces_what_is_no_text() {
+fn save_asks_before_it_replaces_a_binary_file() {
     let mut desk = Desk::new(&[("a.txt", "alpha\n")]);
     desk.open("a.txt");
     desk.keys("x");
@@ -235,7 +235,7 @@ fn save_asks_before_it_replaces_what_is_no_text() {
 }
 
 #[test]
-fn same_text_written_again_is_no_change() {
+fn same_text_written_again_is_not_a_change() {
     let mut desk = Desk::new(&[("a.txt", "alpha\n")]);
     desk.open("a.txt");
     desk.keys("x");

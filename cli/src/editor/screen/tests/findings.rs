@@ -104,7 +104,7 @@ fn files_of_the_command_line_are_shown() {
 }
 
 #[test]
-fn address_and_ways_are_shown() {
+fn address_and_commands_are_shown() {
     let neighbor = |name: &str| Neighbor { name: name.into(), port: 50_001, pid: None };
     type Row<'a> = (&'a str, Vec<Neighbor>, &'a [&'a str], &'a [&'a str]);
     let by_port = "CLAUDE_CODE_SSE_PORT=41234 claude --ide";
@@ -155,7 +155,7 @@ fn address_and_ways_are_shown() {
 }
 
 #[test]
-fn way_by_port_is_whole_at_any_width() {
+fn command_by_port_is_whole_at_any_width() {
     let name = "ide-mcp editor".to_owned();
     for width in [40, 41, 42, 45, 60, 61, 80, 120] {
         for keys in ["", "\x1bOS"] {
@@ -164,7 +164,7 @@ fn way_by_port_is_whole_at_any_width() {
             desk.app.model.attach = Some(Attach { name: name.clone(), port: 41_234, neighbors: Vec::new() });
             desk.keys(keys);
             let screen = desk.screen();
-            // A narrow screen shows the list of files, and the commands on the page of F4 alone.
+            // A narrow screen shows the list of files, and the commands only on the page of F4.
             if width < 60 && keys.is_empty() {
                 continue;
             }

@@ -15,7 +15,7 @@ type Step = (&'static str, &'static [&'static str]);
 /// A review: its steps, and the first text of the answer; `None` if the proposal is still open.
 type Flow = (&'static str, &'static [Step], Option<&'static str>);
 
-/// In a step, another program writes the proposed file.
+/// The step in which another program writes the proposed file.
 const WRITE: &str = "write";
 
 const OPENED: Step = ("", &["src/a.rs  +2 −2", "old 2", "new 2", " a accept  r reject", "F1 help"]);

@@ -7,7 +7,7 @@ use ide_mcp::ide::discovery::launch_env::launch_env;
 
 /// Checks that the rows on the screen are one line of each shell.
 #[test]
-fn line_is_whole_in_each_width() {
+fn line_is_whole_at_each_width() {
     let command = ["claude", "--resume", "two words"].map(str::to_owned);
     let hosts = "localhost,127.0.0.1,::1";
     let shells = [
@@ -35,7 +35,7 @@ fn line_is_whole_in_each_width() {
     ];
     for (shell, expected) in shells {
         let first = expected.split(' ').next().unwrap();
-        // A narrow screen shows the list of files alone, so the line is on the page of F4.
+        // A narrow screen shows only the list of files, so the line is on the page of F4.
         for (width, keys) in [(80, ["", "\x1bOS"]), (120, ["", "\x1bOS"]), (60, ["\x1bOS", ""])] {
             let mut desk = Desk::new(&[]);
             desk.app.model.shell = shell;

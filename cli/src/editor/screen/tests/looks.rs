@@ -64,7 +64,7 @@ fn text_is_shown_beside_the_files() {
     desk.keys("\x1bOQ");
     assert_screen(
         &mut desk,
-        "the other",
+        "the other pane",
         &[
             " project",
             " ▸ src",
@@ -123,7 +123,7 @@ fn proposal_is_shown_in_both_views() {
     desk.app.resize((40, 10));
     assert_screen(
         &mut desk,
-        "too narrow for it",
+        "too narrow for side by side",
         &[
             " ✻ src/main.rs  +2 −1",
             "   1   1   fn main() {",
@@ -234,7 +234,7 @@ fn first_screen_of_help_has_the_keys_that_matter() {
         desk.shows(keys);
     }
     assert!(desk.frame().row(1).contains("The keys that matter most"), "{}", desk.screen());
-    // The marks have a part of their own, and no other has one.
+    // The marks are in a section of their own, and in no other.
     desk.app.resize((80, 140));
     let rows = desk.frame().rows();
     let part = rows.iter().skip_while(|row| *row != " The marks").skip(1).take_while(|row| !row.is_empty());
@@ -274,7 +274,7 @@ fn key_without_a_meaning_shows_the_way_out() {
     desk.keys("\x1bOR");
     desk.keys("j");
     desk.shows("Ctrl+Q ends the editor");
-    // It hides no question, and answers none.
+    // It does not hide a question, and does not answer one.
     propose(&mut desk);
     desk.keys("\x11");
     desk.shows("^Q again ends the editor");
@@ -305,7 +305,7 @@ fn folder_name_needs_room_in_the_title() {
     let long = format!("{}.txt", "long".repeat(6));
     let rows = [
         ("above the files", "a.json", (80, 10), " project             ", true),
-        ("behind the name", "a.json", (40, 10), " a.json · project", true),
+        ("after the name", "a.json", (40, 10), " a.json · project", true),
         ("no room", long.as_str(), (32, 10), " longlong", false),
         ("tiny", "a.json", (12, 10), " a.json", false),
     ];
@@ -322,8 +322,8 @@ fn folder_name_needs_room_in_the_title() {
 #[test]
 fn line_ends_of_windows_are_shown() {
     let rows = [
-        ("of Unix", "a\nb\n", ""),
-        ("of Windows", "a\r\nb\r\n", "CRLF  1:1"),
+        ("Unix line ends", "a\nb\n", ""),
+        ("Windows line ends", "a\r\nb\r\n", "CRLF  1:1"),
         ("both", "a\r\nb\n", "mixed CRLF  1:1"),
     ];
     for (name, text, expected) in rows {

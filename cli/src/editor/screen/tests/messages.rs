@@ -161,7 +161,7 @@ fn messages_to_act_on_are_whole() {
 
 /// However long a message is, it does not hide whether an agent is attached.
 #[test]
-fn no_message_covers_the_sign() {
+fn no_message_hides_whether_an_agent_is_attached() {
     let mut desk = Desk::new(&[("a.txt", "a\n")]);
     for sign in ["○", "●"] {
         for length in 0..=100 {
@@ -175,8 +175,8 @@ fn no_message_covers_the_sign() {
 }
 
 #[test]
-fn every_second_key_is_asked_for_first() {
-    // Whatever the row below adds, its message begins with the key.
+fn question_begins_with_the_key_to_press_again() {
+    // The message begins with the key, whatever else there is to say.
     for confirm in
         [Confirm::Quit, Confirm::Close, Confirm::Reload, Confirm::Save, Confirm::SaveAs, Confirm::Reject]
     {

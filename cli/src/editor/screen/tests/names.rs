@@ -95,7 +95,7 @@ fn file_is_saved_under_another_name() {
     desk.keys("y\x13");
     assert_eq!(desk.read("new.json"), "xyalpha\n");
 
-    // An existing file is written over after a second Enter, and no other key may come between.
+    // An existing file is overwritten after a second Enter, if no other key comes between.
     desk.keys(&format!("{SAVE_AS}b.txt\r"));
     desk.shows("Enter again overwrites b.txt");
     assert_eq!(desk.read("b.txt"), "beta\n");

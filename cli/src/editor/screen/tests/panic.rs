@@ -34,7 +34,7 @@ fn panic_restores_the_terminal() {
         "--ignored --exact editor::screen::tests::panic::panics_on_the_screen --nocapture --test-threads 1";
     tmux.line(&format!("{} {arguments}; echo \"status $?\"", crate::support::quoted(test.to_str().unwrap())));
     let screen = tmux.wait("status 101");
-    assert!(screen.contains("this is what went wrong"), "it is said on the screen that stays:\n{screen}");
+    assert!(screen.contains("this is what went wrong"), "the message is on the screen that stays:\n{screen}");
     assert!(!screen.contains("drawn before"), "{screen}");
     assert_eq!(tmux.format("#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{wrap_flag}"), "0 1 0 1");
     tmux.line("stty -a > after; echo compare''d");

@@ -157,7 +157,7 @@ fn problems_are_shown_at_their_lines() {
     desk.shows("● expected value at line 2 column 8");
     desk.keys("\x1b[3~1");
     desk.wait(200);
-    assert!(!desk.screen().contains("2 ●"), "it is checked once it rests");
+    assert!(!desk.screen().contains("2 ●"), "a changed text is checked a little later");
     desk.keys("\x10");
     desk.shows("no problem is known in this file");
 }

@@ -17,7 +17,7 @@ fn hidden_files_have_a_mark() {
             ("target/x", ""),
             ("a name that is longer than the list of files of every size.log", ""),
         ]);
-        // Without the right to make a link, its file takes its place.
+        // Where this user may not make a link, the file itself takes its place.
         let link = if symlink("b.log", desk.root.join("link")) { "link" } else { "b.log" };
         desk.app.resize(size);
         desk.wait(1_000);

@@ -104,7 +104,7 @@ fn keys_decide_only_after_proposal_is_seen() {
 }
 
 #[test]
-fn typing_person_is_not_interrupted() {
+fn typing_user_is_not_interrupted() {
     let mut desk = Desk::new(&[("a.txt", OLD), ("b.txt", "b")]);
     let agent = desk.attach("agent");
     desk.open("a.txt");
@@ -121,7 +121,7 @@ fn typing_person_is_not_interrupted() {
     desk.keys("\x1bOR");
     desk.shows("proposes b.txt");
     desk.keys("a");
-    assert!(desk.result(id).is_some(), "a person who opens the proposal has seen it: no wait is needed");
+    assert!(desk.result(id).is_some(), "a user who opens the proposal has seen it: no wait is needed");
     desk.shows("xarone");
     desk.wait(3000);
     assert_eq!(desk.ask(agent, &file), format!("Opened file: {}", desk.path("b.txt")));
@@ -184,7 +184,7 @@ fn ended_proposal_leaves_with_its_reason() {
 }
 
 #[test]
-fn proposal_has_notices_for_the_person() {
+fn proposal_has_notices_for_the_user() {
     let mut desk = Desk::new(&[("a.txt", OLD)]);
     let agent = desk.attach("agent");
     desk.open("a.txt");
@@ -207,7 +207,7 @@ fn proposal_has_notices_for_the_person() {
 }
 
 #[test]
-fn on_diff_option_decides_without_person() {
+fn on_diff_option_decides_without_the_user() {
     for (on_diff, answer) in [(OnDiff::Accept, "FILE_SAVED"), (OnDiff::Reject, "DIFF_REJECTED")] {
         let mut desk = Desk::with(&[("a.txt", OLD)], on_diff);
         let agent = desk.attach("agent");

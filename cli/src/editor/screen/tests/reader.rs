@@ -14,11 +14,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// The mark of a line of the process.
+/// Is at the beginning of each line that the process prints.
 const MARK: &str = "input: ";
 /// The key that ends each row. No row contains it.
 const LAST: &[u8] = b"\x02";
-/// The time between two pieces: longer than the silence behind the key Esc, shorter than that behind half a sequence.
+/// The time between two pieces: longer than the silence that ends Esc, shorter than the silence that ends half a
+/// sequence.
 const PAUSE: Duration = Duration::from_millis(200);
 
 fn key(name: &str) -> String {
@@ -35,8 +36,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<String>)> {
     let other = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
     vec![
         ("letters", of("aB?"), keys(&["a", "B", "?"])),
-        ("many bytes", of("\u{e9}\u{1f980}"), keys(&["\u{e9}", "\u{1f980}"])),
-        ("no UTF-8", vec![0xff, b'a', 0xe2, 0x28], keys(&["a", "("])),
+        ("characters of several bytes", of("\u{e9}\u{1f980}"), keys(&["\u{e9}", "\u{1f980}"])),
+        ("not UTF-8", vec![0xff, b'a', 0xe2, 0x28], keys(&["a", "("])),
         (
             "enter, tab, backspace",
             of("\r\n\t\x7f\x08"),
@@ -76,7 +77,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<String>)> {
                 "ScrollDown 299 199",
             ]),
         ),
-        ("the mouse nowhere", of("\x1b[<0;0;1M\x1b[<0;1;0ma"), keys(&["a"])),
+        ("the mouse in column or row 0", of("\x1b[<0;0;1M\x1b[<0;1;0ma"), keys(&["a"])),
         ("half a report of the mouse", of("\x1b[<0;1M\x1b[<;;Ma"), keys(&["a"])),
         ("unknown sequences are ignored", of("\x1b[99~\x1b[?1;2cx"), keys(&["x"])),
         (
@@ -84,9 +85,9 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<String>)> {
             of("a\x1b[200~b\r\nc\rd\n\x1b[A\x1b[201~e"),
             [key("a"), format!("paste {:?}", "b\r\nc\rd\n\x1b[A"), key("e")].into(),
         ),
-        ("pasted, nothing", of("\x1b[200~\x1b[201~x"), other(&["paste \"\"", "key x"])),
+        ("an empty paste", of("\x1b[200~\x1b[201~x"), other(&["paste \"\"", "key x"])),
         (
-            "pasted, many bytes",
+            "a paste with characters of several bytes",
             of("\x1b[200~\u{1f980}\u{e9}\x1b[201~"),
             other(&["paste \"\u{1f980}\u{e9}\""]),
         ),
@@ -105,7 +106,7 @@ fn read(name: &str, pieces: &[&[u8]]) -> Vec<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "editor::screen::tests::reader::prints_its_input", "--nocapture"]);
     let mut process = command.stdin(Stdio::from(program)).stdout(Stdio::piped()).spawn().unwrap();
-    // The process holds the other side alone, as at a real terminal.
+    // Only the process holds the other side, as at a real terminal.
     drop(command);
     let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut lines = lines.filter_map(|line| Some(line.split_once(MARK)?.1.to_owned()));

@@ -26,13 +26,13 @@ fn selected(desk: &Desk) -> (usize, &str) {
 fn search_goes_to_matches() {
     let cases: &[(&str, &str, (usize, &str), &str)] = &[
         ("the first match at once", "two", (4, "two"), "1 of 3"),
-        ("small letters match capitals", "tw\x1b[B", (8, "Tw"), "2 of 3"),
-        ("a capital does not match small letters", "Two", (8, "Two"), "1 of 1"),
+        ("lowercase letters match capitals", "tw\x1b[B", (8, "Tw"), "2 of 3"),
+        ("a capital does not match lowercase letters", "Two", (8, "Two"), "1 of 1"),
         ("the next and the one before", "two\x1b[B\x06\x1b[A", (8, "Two"), "2 of 3"),
         ("round the end", "two\x06\x06\x06", (4, "two"), "from the beginning again, 1 of 3"),
         ("round the beginning", "two\x1b[A", (25, "two"), "from the end again, 3 of 3"),
         ("nowhere", "four", (0, ""), "not found"),
-        ("less is found again", "twof\x7f", (4, "two"), "1 of 3"),
+        ("a shortened search finds again", "twof\x7f", (4, "two"), "1 of 3"),
         ("an empty search returns", "two\x7f\x7f\x7f", (0, ""), "find:"),
         ("wide characters", "\u{5b57}", (21, "\u{5b57}"), "1 of 1"),
         (
@@ -61,8 +61,8 @@ fn search_goes_to_matches() {
 fn too_long_search_is_refused() {
     let longest = "a".repeat(1000);
     for (name, needle, note) in [
-        ("the longest", longest.clone(), "1 of 1"),
-        ("longer", format!("{longest}a"), "a search has at most 1000 characters"),
+        ("the maximum length", longest.clone(), "1 of 1"),
+        ("one character longer", format!("{longest}a"), "a search has at most 1000 characters"),
     ] {
         let mut desk = Desk::new(&[("a.txt", &format!("{longest}\n"))]);
         desk.open("a.txt");
@@ -82,7 +82,7 @@ fn search_shows_its_matches_and_keys() {
     desk.assert_ink("Two", Ink::Found);
     desk.assert_ink("three", Ink::Text);
     let cursor = desk.frame().cursor.unwrap();
-    assert_eq!(cursor, (10, 22), "behind the answer");
+    assert_eq!(cursor, (10, 22), "after the answer");
 }
 
 #[test]
@@ -151,11 +151,11 @@ fn search_works_in_an_edited_proposal() {
 fn line_is_reached_by_its_number() {
     let cases = [
         ("a line", "2", Some((1, 0))),
-        ("and a column", "1:5", Some((0, 4))),
+        ("a line and a column", "1:5", Some((0, 4))),
         ("the last one", "999", Some((3, 0))),
-        ("a column behind the end", "1:99", Some((0, 7))),
+        ("a column after the end", "1:99", Some((0, 7))),
         ("no line 0", "0", None),
-        ("no number", "x", None),
+        ("not a number", "x", None),
     ];
     for (name, answer, expected) in cases {
         let mut desk = desk();

@@ -68,7 +68,7 @@ fn wrapped_text_is_shown_whole() {
             let mut desk = Desk::new(&[("a.txt", &text)]);
             desk.app.resize((width, 100));
             desk.open("a.txt");
-            // The text begins behind the list of files, if there is room for it, and the line numbers.
+            // The text begins after the list of files, if there is room for it, and the line numbers.
             let from = if width < 60 { 6 } else { (width / 4).clamp(18, 30) + 7 };
             let frame = desk.frame();
             let mut shown = String::new();
@@ -89,7 +89,7 @@ fn wrapped_text_is_shown_whole() {
 
 #[test]
 fn screens_need_no_colors() {
-    // The argument decides, and not the variables of the user who runs the tests.
+    // The argument decides, not the environment variables of the user who runs the tests.
     force_color_output(true);
     let mut desk = Desk::new(&[("a.txt", "one two\ntwo\n"), (".env", "x")]);
     for size in SIZES {

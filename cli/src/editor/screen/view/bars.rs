@@ -146,8 +146,8 @@ fn status(model: &Model, area: Rect, frame: &mut Frame) {
     }
 }
 
-/// Writes the place of the cursor and the problems at the right, and returns the area that is left. A message
-/// is worth more than either.
+/// Writes the place of the cursor and the problems at the right, and returns the area that is left. A message has
+/// priority over both.
 fn beside(model: &Model, text: &str, area: Rect, frame: &mut Frame) -> Rect {
     let (mut place, mut problems) = (place(model), problems(model));
     let fits = |place: &str, problems: &str| {
@@ -203,7 +203,8 @@ fn attached(model: &Model) -> Option<String> {
     (!names.is_empty()).then(|| names.iter().map(name).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the place of the cursor, after line ends other than `\n`. Lines and columns count from 1, as people count.
+/// Returns the place of the cursor, after the line ends if they are not `
+/// `. Lines and columns count from 1, as people count.
 fn place(model: &Model) -> String {
     if model.page.is_some() {
         return String::new();

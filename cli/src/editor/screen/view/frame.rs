@@ -9,7 +9,7 @@ use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Rect;
 use std::num::NonZeroU16;
 
-/// How many combining characters a character may have: more than any language uses.
+/// The maximum number of combining characters of a character: more than any language uses.
 const MARKS: usize = 16;
 
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Frame {
             return end;
         }
         for glyph in glyphs(text).skip_while(|glyph| glyph.column.saturating_add(glyph.width) <= left) {
-            let behind = glyph.column.saturating_add(glyph.width);
+            let after = glyph.column.saturating_add(glyph.width);
             if glyph.column > right || (glyph.column == right && glyph.width > 0) {
                 break;
             }
@@ -77,10 +77,10 @@ impl Frame {
                 ink => ink,
             };
             // Spaces fill the visible columns of a character that an edge cuts.
-            let is_whole = glyph.column >= left && behind <= right;
+            let is_whole = glyph.column >= left && after <= right;
             let x = place(glyph.column.max(left));
             base = is_whole.then_some((x, glyph.width));
-            end = place(behind.min(right));
+            end = place(after.min(right));
             for x in x..end {
                 self.set((x, area.y), " ", ink);
             }
@@ -195,13 +195,13 @@ mod tests {
             ("short", "ab", 0, "xab", 3),
             ("long", "abcdefgh", 0, "xabcde", 6),
             ("from a column on", "abcdefgh", 4, "xefgh", 5),
-            ("behind its end", "ab", 9, "x", 1),
+            ("after its end", "ab", 9, "x", 1),
             ("wide", "\u{6f22}\u{6f22}", 0, "x\u{6f22}\u{6f22}", 5),
             ("wide, cut at the right", "abcd\u{6f22}", 0, "xabcd", 6),
             ("wide, cut at the left", "\u{6f22}b", 1, "x b", 3),
             ("wide with a mark, cut at the left", "\u{6f22}\u{301}b", 1, "x b", 3),
             ("wide with a mark, cut at the right", "abcd\u{6f22}\u{301}", 0, "xabcd", 6),
-            ("a mark in the last column", "abcde\u{301}f", 0, "xabcde\u{301}", 6),
+            ("a combining mark in the last column", "abcde\u{301}f", 0, "xabcde\u{301}", 6),
             ("a tab, cut at the left", "\tb", 1, "x   b", 5),
             ("a tab, cut at the right", "abcd\tb", 0, "xabcd", 6),
             ("marks", "e\u{301}\u{6f22}\u{301}z", 0, "xe\u{301}\u{6f22}\u{301}z", 5),
@@ -212,8 +212,8 @@ mod tests {
         for (name, text, left, expected, end) in cases {
             let mut frame = of_width(8);
             frame.write(area(0, 1), "x", Ink::Dim);
-            let behind = frame.write_from(area(1, 5), *left, text, |_| Ink::Text);
-            assert_eq!((frame.row(0).as_str(), behind), (*expected, *end), "{name}");
+            let after = frame.write_from(area(1, 5), *left, text, |_| Ink::Text);
+            assert_eq!((frame.row(0).as_str(), after), (*expected, *end), "{name}");
         }
     }
 

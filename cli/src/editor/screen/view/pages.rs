@@ -19,7 +19,7 @@ enum Line {
     Entry(String, String),
     /// The entry that the keys act on.
     Marked(String, String),
-    /// A row of a command, which is never cut by a column, and its effect.
+    /// A row of a command, and its effect. The command is shown whole, and not cut to a column.
     Command(String, String),
     Blank,
 }
@@ -151,8 +151,8 @@ fn activity(model: &Model) -> Vec<Line> {
     lines
 }
 
-/// Returns the rows of a command of a shell and, behind its last row, its effect. If there is no room, the effect
-/// gets a row of its own.
+/// Returns the rows of a command of a shell, with its effect after the last row. If there is no room, the effect gets a
+/// row of its own.
 fn command_rows(words: &[String], effect: &str, columns: usize, shell: Shell) -> Vec<(String, String)> {
     let mut rows: Vec<_> =
         continued(words, columns, shell).into_iter().map(|row| (row, String::new())).collect();

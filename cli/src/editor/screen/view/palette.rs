@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// The number of colors of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColorDepth {
-    /// All colors of 24 bits.
+    /// All 24-bit colors.
     True,
     /// The 256 colors of xterm.
     Indexed,
@@ -102,7 +102,7 @@ const SHADES: usize = 26;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum Tint {
-    /// The color in 24 bits, and the nearest one of the 256 that is easy to read here.
+    /// The color in 24 bits, and the nearest of the 256 colors that is easy to read here.
     Of(u32, u8),
     /// That of the terminal.
     Default,
@@ -187,7 +187,7 @@ pub(crate) enum ThemeName {
     #[default]
     Dark,
     Light,
-    /// That of the terminal, if it reports it.
+    /// The terminal's theme, if the terminal reports it.
     Auto,
 }
 
@@ -402,7 +402,7 @@ mod tests {
         if one > other { one / other } else { other / one }
     }
 
-    /// Returns a color of the 256 in 24 bits.
+    /// Returns one of the 256 colors in 24 bits.
     fn of_index(index: u8) -> u32 {
         let gray = |gray: u32| gray << 16 | gray << 8 | gray;
         let step = |step: u8| if step == 0 { 0 } else { u32::from(step) * 40 + 55 };
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn texts_of_both_themes_can_be_read() {
         use Ink::*;
-        // Numbers and lines stay behind the text.
+        // Numbers and lines may be fainter than the text.
         let faint = [Rule, Number, Gap, Hidden, AddedNumber, RemovedNumber];
         let read = [
             Text,

@@ -8,7 +8,7 @@ use crate::editor::screen::model::{Model, Tone};
 use crate::support::columns::{column_of, cut, width};
 use ratatui::layout::Rect;
 
-/// The columns of the answer that a note leaves free.
+/// The number of columns that a note leaves free for the answer.
 const ANSWER: usize = 10;
 
 pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, frame: &mut Frame) {

@@ -10,7 +10,7 @@ use crate::editor::screen::review::Verdict;
 use crate::support::columns::{cut, width};
 use ratatui::layout::Rect;
 
-/// The columns of the sign of a line and the space behind it.
+/// The columns of the sign of a line and the space after it.
 const SIGN: u16 = 2;
 
 pub(crate) fn draw(open: &Proposed, wide: bool, area: Rect, frame: &mut Frame) {
@@ -111,9 +111,9 @@ fn one(open: &Proposed, change: &Line, piece: Piece, numbers: &str, line: Rect, 
     frame.fill(line, ink);
     let is_first = piece == Piece::From(0);
     let blank = " ".repeat(numbers.chars().count());
-    let behind = frame.write(line, if is_first { numbers } else { &blank }, number);
-    let behind = frame.write(text::rest(line, behind), sign, ink);
-    let body = text::rest(line, behind);
+    let after = frame.write(line, if is_first { numbers } else { &blank }, number);
+    let after = frame.write(text::rest(line, after), sign, ink);
+    let body = text::rest(line, after);
     let columns = open.form.map_or(usize::MAX, |form| form.columns);
     let body = Rect { width: body.width.min(u16::try_from(columns).unwrap_or(u16::MAX)), ..body };
     let left = match piece {

@@ -29,9 +29,9 @@ pub(crate) fn draw(
         let shown = format!(" {:>digits$} ", number.saturating_add(1));
         let ink = if number == current { Ink::CurrentNumber } else { Ink::Number };
         let shown = if row.is_first { shown } else { String::new() };
-        let behind = frame.write(line, &shown, ink);
+        let after = frame.write(line, &shown, ink);
         if has_problem(number) && row.is_first {
-            frame.write(rest(line, behind), "●", Ink::Problem);
+            frame.write(rest(line, after), "●", Ink::Problem);
         }
         let content = text.get(row.bytes.clone());
         let body = rest(line, line.x.saturating_add(u16::try_from(gutter).unwrap_or(u16::MAX)));
@@ -74,7 +74,7 @@ pub(crate) fn gutter(buffer: &Buffer) -> usize {
     digits.saturating_add(3)
 }
 
-/// Returns the number of columns for the text of each line. One more is for the cursor behind the text.
+/// Returns the number of columns for the text of each line. One more is for the cursor after the text.
 pub(crate) fn columns(buffer: &Buffer, area: Rect) -> usize {
     usize::from(area.width).saturating_sub(gutter(buffer)).saturating_sub(1).max(1)
 }

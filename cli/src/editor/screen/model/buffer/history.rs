@@ -28,7 +28,7 @@ pub(super) enum Join {
     Typed,
 }
 
-/// How many typed characters are one step at most: about two words.
+/// The maximum number of typed characters in one step: about two words.
 const STEP: usize = 20;
 
 impl History {
@@ -44,13 +44,13 @@ impl History {
         }
     }
 
-    /// Returns the edit to take back.
+    /// Returns the edit to undo.
     pub(super) fn undo(&mut self) -> Option<&Edit> {
         self.undone.push(self.done.pop()?);
         self.undone.last()
     }
 
-    /// Returns the edit to make again.
+    /// Returns the edit to redo.
     pub(super) fn redo(&mut self) -> Option<&Edit> {
         self.done.push(self.undone.pop()?);
         self.done.last()

@@ -105,7 +105,7 @@ impl Buffer {
         self.text.get(self.selection())
     }
 
-    /// Whether the text differs from the one that was saved last.
+    /// Returns true if the text differs from the one that was saved last.
     pub(crate) const fn is_dirty(&self) -> bool {
         self.state != self.saved
     }
@@ -135,7 +135,8 @@ impl Buffer {
     }
 
     pub(crate) fn select(&mut self, range: Range<usize>) {
-        // A part of a cluster cannot be selected, so a range is widened; a place is not.
+        // Part of a cluster cannot be selected, so a range is widened to whole clusters. An empty range is a place, and
+        // stays empty.
         let is_place = range.is_empty();
         let end = if is_place { self.text.stop_before(range.end) } else { self.text.stop_after(range.end) };
         let start = self.text.stop_before(range.start).min(end);
@@ -235,8 +236,8 @@ impl Buffer {
         let Some(edit) = self.history.redo() else { return false };
         self.text.replace(edit.at..edit.at.saturating_add(edit.removed.len()), &edit.inserted);
         self.state = edit.after;
-        let behind = edit.end();
-        self.jump(behind);
+        let end = edit.end();
+        self.jump(end);
         true
     }
 
@@ -245,14 +246,14 @@ impl Buffer {
         if removed.is_empty() && inserted.is_empty() {
             return;
         }
-        let (before, cursor, behind) = (self.state, self.cursor, range.start.saturating_add(inserted.len()));
+        let (before, cursor, end) = (self.state, self.cursor, range.start.saturating_add(inserted.len()));
         self.text.replace(range.clone(), &inserted);
         self.new_state();
         let edit = Edit { at: range.start, removed, inserted, before, after: self.state, cursor };
         // A typed character after a save begins a step of its own, so that undo reaches the saved text.
         self.history
             .record(edit, if join == Join::Typed && self.saved == before { Join::Never } else { join });
-        self.jump(behind);
+        self.jump(end);
     }
 
     /// Moves the cursor to a byte, without a selection. What was typed stays before the cursor, even if it has joined

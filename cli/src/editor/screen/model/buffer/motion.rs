@@ -79,9 +79,9 @@ impl Buffer {
 
     fn word_right(&self) -> usize {
         let rest = self.text.get(self.cursor..self.text.len());
-        let behind =
+        let after =
             rest.trim_start_matches(is_word).trim_start_matches(|character: char| !is_word(character));
-        self.text.len().saturating_sub(behind.len())
+        self.text.len().saturating_sub(after.len())
     }
 }
 

@@ -90,15 +90,15 @@ fn edit_keeps_the_verdicts_of_other_hunks() {
     decide_rest(&mut review);
     assert_eq!(review.outcome(Verdict::Undecided), Ok(Outcome::AcceptedWith("one\n2\ndrei\n4\n5\n".into())));
     review.edit("one!\n2\ndrei\n4\n5\n");
-    assert_eq!(verdicts(&review), [Verdict::Undecided, Verdict::Accepted], "the edited hunk is another one");
+    assert_eq!(
+        verdicts(&review),
+        [Verdict::Undecided, Verdict::Accepted],
+        "the edited hunk has no verdict yet"
+    );
     review.edit(PROPOSAL);
     assert_eq!((verdicts(&review), review.is_edited()), (vec![Verdict::Undecided; 2], false));
     review.edit(BASE);
-    assert_eq!(
-        review.outcome(Verdict::Undecided),
-        Ok(Outcome::Rejected),
-        "the person has taken everything back"
-    );
+    assert_eq!(review.outcome(Verdict::Undecided), Ok(Outcome::Rejected), "the user has undone every change");
 }
 
 #[test]

@@ -7,20 +7,20 @@ use super::*;
 const CLUSTERS: &[(&str, &str, usize)] = &[
     ("a letter", "x", 1),
     ("a letter outside of ASCII", "\u{e9}", 1),
-    ("a letter with a mark", "e\u{301}", 1),
-    ("a letter with several marks", "a\u{323}\u{302}\u{301}", 1),
+    ("a letter with a combining mark", "e\u{301}", 1),
+    ("a letter with several combining marks", "a\u{323}\u{302}\u{301}", 1),
     ("a wide character", "\u{6f22}", 2),
     ("an emoji", "\u{1f980}", 2),
     ("a family", "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{200d}\u{1f466}", 8),
-    ("a color of skin", "\u{1f44d}\u{1f3fd}", 4),
+    ("a skin tone", "\u{1f44d}\u{1f3fd}", 4),
     ("a flag", "\u{1f1e9}\u{1f1ea}", 2),
-    ("a flag of regions", "\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}", 5),
-    ("an emoji by a selector", "\u{2764}\u{fe0f}", 1),
+    ("a flag of a region", "\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}", 5),
+    ("an emoji by a variation selector", "\u{2764}\u{fe0f}", 1),
     ("a key cap", "1\u{fe0f}\u{20e3}", 1),
     ("Hangul in parts", "\u{1112}\u{1161}\u{11ab}", 2),
     ("a syllable of Devanagari", "\u{915}\u{94d}\u{937}\u{93f}", 3),
     ("a syllable of Thai", "\u{e01}\u{e33}", 2),
-    ("a line end of Windows", "\r\n", 0),
+    ("a Windows line end", "\r\n", 0),
 ];
 
 fn around(cluster: &str) -> (Buffer, usize, usize) {
@@ -63,7 +63,7 @@ fn cluster_is_deleted_and_selected_whole() {
         buffer.select(start..start);
         buffer.go(Right, true, 9);
         assert_eq!(buffer.selected(), *cluster, "{name}");
-        // A part of it cannot be selected, and no place is within it.
+        // Part of a cluster cannot be selected, and no place is within it.
         for inside in start + 1..end {
             buffer.select(start..inside);
             assert_eq!(buffer.selected(), *cluster, "{name} {inside}");
@@ -91,7 +91,7 @@ fn columns_of_cluster_lead_to_its_beginning() {
             buffer.point(0, 1 + column, false);
             assert_eq!(buffer.cursor(), if column < *columns { start } else { end }, "{name}");
         }
-        // No row ends within it.
+        // No row ends within a cluster.
         let mut buffer = Buffer::new(format!("{cluster}{cluster}"));
         buffer.fit(Some(*columns));
         let rows: Vec<_> = buffer.shown_rows().map(|row| row.bytes).collect();
@@ -114,7 +114,7 @@ fn typed_parts_join_before_the_cursor() {
             "{name}"
         );
     }
-    // What is typed joins with what is behind it, and the cursor is behind both.
+    // What is typed joins with what follows it, and the cursor is after both.
     let mut buffer = Buffer::new("\u{301}b".into());
     buffer.type_text("e");
     assert_eq!(buffer.cursor(), 3);

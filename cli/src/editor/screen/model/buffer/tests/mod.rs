@@ -12,22 +12,22 @@ const TEXT: &str = "fn main() {\n\tlet \u{e9} = 1;\n}\nend";
 fn motions_move_the_cursor() {
     let cases: &[(&str, usize, &[Motion], usize)] = &[
         ("right over a line end", 11, &[Right], 12),
-        ("left over it", 12, &[Left], 11),
+        ("left over a line end", 12, &[Left], 11),
         ("left of the beginning", 0, &[Left], 0),
         ("right of the end", 32, &[Right], 32),
         ("down keeps the column", 8, &[Down], 17),
-        ("and returns to it over a short line", 8, &[Down, Down, Up], 17),
+        ("a short line in between keeps the column", 8, &[Down, Down, Up], 17),
         ("down in the last line", 30, &[Down], 32),
         ("up in the first line", 3, &[Up], 0),
         ("words", 0, &[WordRight, WordRight], 13),
-        ("words, back", 20, &[WordLeft, WordLeft], 13),
+        ("two words back", 20, &[WordLeft, WordLeft], 13),
         ("to the indentation", 20, &[LineStart], 13),
-        ("and to the beginning", 20, &[LineStart, LineStart], 12),
+        ("to the indentation, then to the beginning", 20, &[LineStart, LineStart], 12),
         ("to the end of the line", 12, &[LineEnd], 24),
         ("a page", 0, &[PageDown], 25),
         ("a page and back", 1, &[PageDown, PageUp], 1),
-        ("the ends", 5, &[End], 32),
-        ("the ends", 5, &[Start], 0),
+        ("to the end of the text", 5, &[End], 32),
+        ("to the beginning of the text", 5, &[Start], 0),
     ];
     for (name, from, motions, to) in cases {
         let mut buffer = Buffer::new(format!("{TEXT}!!"));
@@ -70,7 +70,7 @@ fn edits_are_made_and_undone() {
     type Step = fn(&mut Buffer);
     let steps: &[(&str, Step, &str)] = &[
         ("type", |b| b.type_text("\u{e9}"), "\u{e9}ab\n"),
-        ("type more, taken back with it", |b| b.type_text("x"), "\u{e9}xab\n"),
+        ("type more, undone together with it", |b| b.type_text("x"), "\u{e9}xab\n"),
         (
             "paste over",
             |b| {
@@ -80,7 +80,7 @@ fn edits_are_made_and_undone() {
             "\u{e9}x1\n2b\n",
         ),
         ("backspace", Buffer::backspace, "\u{e9}x1\nb\n"),
-        ("over a line end", Buffer::backspace, "\u{e9}x1b\n"),
+        ("backspace over a line end", Buffer::backspace, "\u{e9}x1b\n"),
         ("delete", Buffer::delete, "\u{e9}x1\n"),
         ("new line", Buffer::new_line, "\u{e9}x1\n\n"),
     ];
@@ -98,11 +98,11 @@ fn edits_are_made_and_undone() {
         undone,
         ["\u{e9}x1\n", "\u{e9}x1b\n", "\u{e9}x1\nb\n", "\u{e9}x1\n2b\n", "\u{e9}xab\n", "ab\n"]
     );
-    assert!(!buffer.is_dirty(), "what was saved is there again");
+    assert!(!buffer.is_dirty(), "the saved text is there again");
     buffer.backspace();
     buffer.go(End, false, 9);
     buffer.delete();
-    assert!(!buffer.is_dirty(), "nothing to delete is not a change");
+    assert!(!buffer.is_dirty(), "deleting nothing is not a change");
 }
 
 #[test]

@@ -25,13 +25,13 @@ fn motions_go_by_wrapped_rows() {
     let text = "0123456789\nab\n";
     let cases: &[(&str, usize, &[Motion], usize)] = &[
         ("down within a line", 1, &[Down], 5),
-        ("and to the next line", 1, &[Down, Down, Down], 12),
+        ("down to the next line", 1, &[Down, Down, Down], 12),
         ("the column is kept over a short row", 3, &[Down, Down, Up], 7),
         ("up", 9, &[Up], 5),
         ("up in the first row", 2, &[Up], 0),
-        ("the end of a row is not a place", 3, &[Right, Up], 0),
+        ("the cursor does not stop at the end of a row", 3, &[Right, Up], 0),
         ("the end of the line", 1, &[LineEnd], 10),
-        ("its beginning", 9, &[LineStart], 0),
+        ("the beginning of the line", 9, &[LineStart], 0),
         ("a page", 0, &[PageDown], 8),
         ("a page and back", 1, &[PageDown, PageUp], 1),
         ("beyond the end", 0, &[PageDown, PageDown, PageDown], 14),
@@ -55,8 +55,8 @@ fn cursor_stays_in_a_shorter_row() {
     assert_eq!(buffer.cursor(), 18, "the last character of the row, and not the first of the next");
     buffer.go(Down, false, 9);
     assert_eq!(buffer.cursor(), 28, "the column is kept");
-    assert_eq!(buffer.byte_on_screen(1, 99), 18, "so does a click behind the row");
-    assert_eq!(buffer.byte_on_screen(2, 99), 29, "behind the end of the line");
+    assert_eq!(buffer.byte_on_screen(1, 99), 18, "a click after the row is at its last character");
+    assert_eq!(buffer.byte_on_screen(2, 99), 29, "a click after the end of the line");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn wrapped_text_scrolls_by_rows() {
     buffer.scroll(-2);
     let first = buffer.shown_rows().next().unwrap().bytes.start;
     buffer.fit(Some(8));
-    assert_eq!(buffer.shown_rows().next().unwrap().bytes.start, first, "the first text stays");
+    assert_eq!(buffer.shown_rows().next().unwrap().bytes.start, first, "the same text stays at the top");
     buffer.fit(None);
     assert_eq!(top(&buffer), 0);
 }
@@ -109,8 +109,8 @@ fn clicks_find_the_drawn_bytes() {
 }
 
 #[test]
-fn long_lines_wrap_anew_after_changes() {
-    // The rows of a line are kept from this number of bytes on.
+fn changed_long_lines_are_wrapped_again() {
+    // From 4096 bytes on, the rows of a line are cached.
     for length in [4095, 4096, 4097] {
         let mut buffer =
             Buffer::new(format!("short\n{}\n{}", "word ".repeat(length / 5 + 1), "x".repeat(length)));
