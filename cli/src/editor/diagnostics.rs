@@ -59,7 +59,7 @@ const NONE_KNOWN: &str = "the problems of the open files are unknown: only JSON 
 /// Returns the problems of the files whose problems are known, each file by its path.
 ///
 /// # Errors
-/// There are files, but none of them has known problems.
+/// There are files, but the problems of none of them are known.
 pub(crate) fn of_known<P: AsRef<str>>(
     files: impl IntoIterator<Item = (P, Result<Vec<Diagnostic>, String>)>,
 ) -> Result<Vec<FileDiagnostics>, String> {

@@ -24,7 +24,7 @@ impl Headless {
     pub(super) fn called(&mut self, server: &mut Server, call: ToolCall) {
         match call {
             ToolCall::GetDiagnostics(call, request) => {
-                // By the description of JetBrains, a call that names no file means the file with the focus.
+                // As JetBrains describes its tools, a call without a file means the file with the focus.
                 let means_focus = self.dialect == Dialect::JetBrains;
                 let focus = self.focus().filter(|_| means_focus).map(|at| at.file_path.clone());
                 let found = move |workspace: &mut Workspace| {

@@ -279,7 +279,8 @@ impl Editor {
 
     fn stop(&mut self, now: Time, reason: &str) {
         if cfg!(debug_assertions) {
-            // The editor can also end by a panic, and a test must be able to cause one. A release build does not contain this.
+            // The editor can also end by a panic, and a test must be able to cause one. A release build does not contain
+            // this.
             let place = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
             assert!(place.is_none_or(|at| at != reason), "asked to panic at {reason}");
         }

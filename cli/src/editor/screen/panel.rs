@@ -27,7 +27,7 @@ const MAX_ROWS: u16 = 9;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Panel {
     pub(crate) title: String,
-    /// Is at the end of the title.
+    /// Shown at the end of the title.
     pub(crate) note: String,
     /// The paragraphs with their looks. If there is no room for all, the last ones are shown.
     pub(crate) paragraphs: Vec<(Ink, String)>,
@@ -52,7 +52,7 @@ pub(crate) fn divide((width, height): (u16, u16)) -> ((u16, u16), Option<Rect>) 
 #[derive(Debug)]
 pub(crate) struct Beside {
     pub(crate) panel: Panel,
-    /// Is printed after the last line of the editor.
+    /// Printed after the editor's last line.
     pub(crate) farewell: String,
     shared: Arc<Mutex<Shared>>,
 }

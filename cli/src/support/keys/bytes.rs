@@ -28,7 +28,7 @@ const MAX_STRING: usize = 1 << 20;
 const MAX_PASTE: usize = 1 << 20;
 /// The silence after which ESC is the key Esc: what a terminal sends as one sequence arrives together.
 const AFTER_ESCAPE: Duration = Duration::from_millis(50);
-/// The silence that ends anything else that has begun, even over a slow connection.
+/// The silence that ends any other unfinished sequence, even over a slow connection.
 const AFTER_BEGINNING: Duration = Duration::from_millis(500);
 /// The silence that ends a paste.
 const AFTER_PASTE: Duration = Duration::from_secs(1);
@@ -56,7 +56,7 @@ enum Found {
     Whole(usize),
     /// This number of bytes that mean nothing to a user.
     Dropped(usize),
-    /// A part of something longer.
+    /// The beginning of something that is not complete yet.
     Begun,
 }
 
@@ -105,7 +105,7 @@ impl Bytes {
         self.since.replace(self.since.unwrap_or_default()).is_none()
     }
 
-    /// Returns how much silence ends what has begun; `None` if nothing has.
+    /// Returns how long a silence must be to end the unfinished sequence or paste; `None` if there is none.
     pub(crate) fn patience(&self) -> Option<Duration> {
         match self.pending.as_slice() {
             _ if self.is_pasting => Some(AFTER_PASTE),
@@ -115,7 +115,7 @@ impl Bytes {
         }
     }
 
-    /// Ends what has begun, because there was silence. A paste without an end keeps its text.
+    /// Ends the unfinished sequence or paste after a silence. A paste without an end keeps its text.
     pub(crate) fn silence(&mut self, mut send: impl FnMut(Event)) {
         let pending = mem::take(&mut self.pending);
         (self.searched, self.since) = (0, None);
@@ -436,7 +436,7 @@ mod tests {
         .budget_ms(300);
     }
 
-    /// Whatever bytes come, a key after them and a silence arrives, and no byte is kept.
+    /// Whatever bytes come, the next key gets through after a silence, and nothing else comes with it.
     #[test]
     fn any_bytes_let_the_next_key_through() {
         arbtest::arbtest(|u| {
@@ -470,7 +470,7 @@ mod tests {
                 assert_eq!(bytes.patience().is_some(), is_kept, "{name} of {length}");
             }
         }
-        // An end at the limit, and one a byte later: that one is a key.
+        // A sequence may end at the limit. One byte later, its end is read as a key.
         for (length, expected) in [(MAX_SEQUENCE - 3, vec!["q"]), (MAX_SEQUENCE - 2, vec!["~", "q"])] {
             let sequence = [b"\x1b[", vec![b'1'; length].as_slice(), b"~q"].concat();
             assert_eq!(events([sequence.as_slice()]), expected, "{length}");

@@ -40,7 +40,7 @@ const ATTEMPTS: u8 = 100;
 /// The maximum length in bytes of a name that the file beside it repeats: together with the rest, that name is shorter
 /// than 255 bytes, the limit of most file systems.
 const MAX_NAME: usize = 200;
-/// Is in the name of every file that a write can leave behind. Other programs use names such as `.NAME.1.2~`.
+/// Part of the name of every file that a write can leave behind. Other programs use names such as `.NAME.1.2~`.
 const MARK: &str = ".ide-mcp-";
 /// The maximum number of symbolic links that lead to a file, as on Linux.
 const MAX_LINKS: u8 = 40;
@@ -90,7 +90,7 @@ impl Seen {
         self.text.is_some() && self.text == other.text
     }
 
-    /// Returns true if the attributes show no change between these, so that only a read can.
+    /// Returns true if the attributes are the same in both, so that only a read can show a change.
     pub(crate) fn has_attributes_of(&self, other: &Self) -> bool {
         self.stamp == other.stamp
     }

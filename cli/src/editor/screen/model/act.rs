@@ -46,7 +46,7 @@ pub(crate) enum Action {
     /// Asks for the name of a file, which may be new.
     OpenNamed,
     SaveAs,
-    /// Asks what to ask the user at an agent.
+    /// Opens the prompt for a question to the user at an agent.
     AskAgent,
     /// Answers the question in the status line.
     Answer,

@@ -93,7 +93,7 @@ fn every_text_names_the_changed_keys() {
     assert!(!desk.screen().contains("Ctrl+Q"), "{}", desk.screen());
     desk.app.resize((80, 24));
     desk.keys("\x1b");
-    // A proposal that waits has a changed key too.
+    // The banner of a waiting proposal, and the line of a pause.
     desk.open("a.txt");
     desk.keys("x");
     let agent = desk.attach("claude-code");
@@ -107,7 +107,7 @@ fn every_text_names_the_changed_keys() {
     desk.keys("\x1bp");
     desk.wait(500);
     desk.shows(" Z accept  - reject");
-    // So has the question before a verdict.
+    // The questions that ask for a key again.
     let mut desk = self::desk(CHANGED);
     propose(&mut desk, "a.txt", "1\ntwo\n3\n");
     desk.keys("y-");

@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Is at the beginning of each line that the process prints.
+/// Begins each line that the process prints.
 const MARK: &str = "input: ";
 /// The key that ends each row. No row contains it.
 const LAST: &[u8] = b"\x02";
