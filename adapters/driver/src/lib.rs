@@ -32,8 +32,8 @@
 //! [`ClientEvent`](ide_mcp::ide::ClientEvent)s, and an [`AgentError`] when they end.
 //!
 //! # Writing another adapter
-//! Implement [`Transport`] and call [`Server::turn`]. If you learn of readiness only through wakers, use
-//! those of a [`WakeSet`] and call [`Server::next`]. If you wait by level, as poll(2) does, ask
+//! Implement [`Transport`] and call [`Server::turn`]. If your loop learns of readiness only through wakers,
+//! use those of a [`WakeSet`] and call [`Server::next`]. If your loop is level-triggered, as poll(2) is, ask
 //! [`Server::awaited`] what to wait for.
 
 mod agent;

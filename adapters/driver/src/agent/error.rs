@@ -1,5 +1,5 @@
-//! The errors of an agent. Where the person can do something, the text says what. None names a command line
-//! option, since any program can show them.
+//! The errors of an agent. If the person can do something, the message says what. No message names a
+//! command-line option, because any program may show it.
 
 use super::ConnectError;
 use ide_mcp::ide::RequestError;
@@ -14,7 +14,7 @@ use std::fmt;
 use std::io;
 use thiserror::Error;
 
-/// Why an agent is not attached. Show the `Display` text: where the person can do something, it says what.
+/// Why an agent is not attached. Show it to the person: if they can do something, the message says what.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug, Error)]
@@ -116,7 +116,7 @@ fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatt
     }
 }
 
-/// Makes a text that may contain words of the peer safe to show.
+/// Makes a message that may quote the peer safe to show.
 fn safe(text: &impl ToString) -> String {
     display_safe(&text.to_string()).into_owned()
 }
@@ -155,7 +155,7 @@ mod tests {
     use std::io::ErrorKind;
 
     #[test]
-    fn errors_show_texts_and_debug_their_fields() {
+    fn display_shows_a_message_and_debug_the_fields() {
         let ended = |gave_up| AgentError::Ended { closed: Closed::Abnormal, gave_up };
         let rows: &[(&dyn fmt::Display, &str)] = &[
             (&ConnectError::Io(ErrorKind::ConnectionRefused.into()), "connection refused"),
@@ -178,6 +178,9 @@ mod tests {
         assert_eq!(format!("{:?}", CallError::NotSent(NotSent::Full)), "NotSent(Full)");
         let of_peer = CallError::from(RequestError::Failed("\u{1b}[2J".into()));
         assert!(!of_peer.to_string().contains('\u{1b}'), "{of_peer}");
-        assert!(of_peer.source().is_none(), "a chain of sources would show the text of the peer as it came");
+        assert!(
+            of_peer.source().is_none(),
+            "a printed chain of sources would show the peer's text unescaped"
+        );
     }
 }

@@ -25,8 +25,8 @@ pub struct AgentOptions {
     pub search: EditorSearch,
     /// The request target of the opening handshake, see
     /// [`ClientConfig::target`](ide_mcp::ide::ClientConfig::target). With `None`, the default, the agent asks
-    /// for `/` as the real client does (measured), and tries `/mcp` if the editor answers 404: two
-    /// descriptions of editors use `/mcp`.
+    /// for `/` as the real client does (measured), and tries `/mcp` if the editor answers 404, because two
+    /// descriptions of the protocol use `/mcp`.
     pub target: Option<String>,
     /// Which servers get the token. By default, those of our own user.
     pub trust: Trust,
@@ -42,7 +42,8 @@ pub struct AgentOptions {
     /// The process id to tell the editor, so that it can show which agent is attached. By default, this
     /// process.
     pub pid: Option<u32>,
-    /// The folders in which the agent works. By default none, and then the agent does not declare any.
+    /// The folders in which the agent works, for editors that ask (`roots/list`). With `None`, the default,
+    /// the agent does not declare the capability `roots`.
     pub roots: Option<Vec<Root>>,
     /// Set this if the agent can show forms ([`ClientEvent::Form`](ide_mcp::ide::ClientEvent::Form)). Default
     /// false.
@@ -67,7 +68,7 @@ impl AgentOptions {
         }
     }
 
-    /// Looks for the editor that has this directory open, in place of the working directory.
+    /// Looks for the editor that has this directory open, instead of the working directory.
     #[must_use]
     pub fn cwd(mut self, dir: impl Into<PathBuf>) -> Self {
         self.search.cwd = Some(dir.into());
@@ -88,7 +89,7 @@ impl AgentOptions {
         self
     }
 
-    /// Accepts an editor whose process does not run here, since it runs in another container
+    /// Accepts an editor whose process does not seem to run, because it runs in another container
     /// ([`EditorSearch::permits_dead_process`]).
     #[must_use]
     pub const fn permit_dead_process(mut self) -> Self {

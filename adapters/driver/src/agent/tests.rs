@@ -19,12 +19,16 @@ fn first_attempt_is_not_repeated() {
     type Fail = fn(&mut AgentSession);
     let cases: &[(&str, Fail, &str)] = &[
         (
-            "nobody listens",
+            "nothing listens",
             |session| session.on_not_connected(at(0), io::Error::from(ErrorKind::ConnectionRefused)),
             "NotConnected",
         ),
         ("another user", |session| session.on_not_connected(at(0), foreign()), "NotConnected"),
-        ("own port", |session| assert!(!session.on_connected(at(0), addr(PORT), addr(PORT))), "NotConnected"),
+        (
+            "a socket connected to itself",
+            |session| assert!(!session.on_connected(at(0), addr(PORT), addr(PORT))),
+            "NotConnected",
+        ),
         ("no answer in time", |session| assert_eq!(session.step(at(30)), AgentStep::Over), "NotConnected"),
         (
             "a refused token",
@@ -76,7 +80,7 @@ fn lost_editor_is_tried_again_each_time() {
     let mut session = lock.attached();
     for loss in [100, 200] {
         lose(&mut session, at(loss));
-        // Failed attempts are not events: nobody listens, the lock file is gone, its process is dead.
+        // Failed attempts are not events: nothing listens, the lock file is gone, its process is dead.
         assert_eq!(session.step(at(loss)), AgentStep::Wait(at(loss + 1)));
         connect(&mut session, at(loss + 1));
         session.on_not_connected(at(loss + 1), io::Error::from(ErrorKind::ConnectionRefused));
@@ -92,7 +96,7 @@ fn lost_editor_is_tried_again_each_time() {
 }
 
 #[test]
-fn lost_session_ends_for_its_reason() {
+fn lost_session_ends_with_the_reason() {
     type Fail = fn(&mut AgentSession, &LockFile);
     let cases: &[(&str, Fail, &str)] = &[
         (
@@ -144,7 +148,7 @@ fn lost_session_ends_for_its_reason() {
 }
 
 #[test]
-fn refused_token_is_read_again() {
+fn lock_file_is_read_again_after_a_refused_token() {
     type Change = fn(&LockFile);
     let cases: &[(&str, Change)] = &[
         ("another token", |lock| lock.write('b', process::id())),
@@ -173,10 +177,10 @@ fn refused_token_is_read_again() {
     }
 }
 
-/// After a 404 the agent asks for the other default target: once an attempt, on a new socket whose owner is
+/// After a 404 the agent asks for the other default target: once per attempt, on a new socket whose owner is
 /// checked, and without an event.
 #[test]
-fn target_that_answers_404_is_followed_by_the_other() {
+fn after_404_the_other_target_is_tried() {
     // The target in the options, how many 404s the first attempt and the one after a loss get, and the
     // targets that they ask for.
     let cases: &[(&str, Option<&str>, usize, usize, &[&str])] = &[
@@ -185,8 +189,8 @@ fn target_that_answers_404_is_followed_by_the_other() {
         ("an editor that has moved", None, 1, 1, &["/", "/mcp", "/mcp", "/"]),
         ("an editor at neither", None, 2, 0, &["/", "/mcp"]),
         ("an editor that has left both", None, 0, 2, &["/", "/", "/mcp"]),
-        ("a target of the options", Some("/own"), 0, 0, &["/own", "/own"]),
-        ("a wrong target of the options", Some("/own"), 1, 0, &["/own"]),
+        ("a target set in the options", Some("/own"), 0, 0, &["/own", "/own"]),
+        ("a wrong target set in the options", Some("/own"), 1, 0, &["/own"]),
     ];
     for (name, set, first, second, expected) in cases {
         let lock = LockFile::new();
@@ -221,7 +225,7 @@ fn target_that_answers_404_is_followed_by_the_other() {
     }
 }
 
-/// Connects three times to a server on another machine, whose owner no system can report.
+/// Connects three times to a server on another machine. The system cannot report the owner of its socket.
 #[test]
 fn unknown_owner_is_shown_at_every_connection() {
     let [near, far] = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], PORT)));
@@ -242,7 +246,7 @@ fn unknown_owner_is_shown_at_every_connection() {
 }
 
 #[test]
-fn wait_ends_at_its_limit_of_events() {
+fn wait_ends_when_too_many_events_are_queued() {
     let lock = LockFile::new();
     let mut session = lock.attached();
     for _ in 0..9_999 {
@@ -294,9 +298,8 @@ fn detach_ends_every_stage_without_an_error() {
     }
 }
 
-/// A detach must not lose an error that was not taken yet.
 #[test]
-fn detach_keeps_the_error_of_the_end() {
+fn detach_keeps_an_error_that_was_not_taken() {
     let lock = LockFile::new();
     let mut session = lock.session();
     connect(&mut session, at(0));
@@ -307,9 +310,9 @@ fn detach_keeps_the_error_of_the_end() {
     assert!(session.is_over());
 }
 
-/// A wait ends at once when the connection of its request has ended: the outcome was delivered with that end.
+/// Such a wait ends at once, because the outcome was delivered when the connection ended.
 #[test]
-fn wait_for_an_earlier_connection_ends() {
+fn wait_ends_if_the_connection_of_its_request_has_ended() {
     let lock = LockFile::new();
     let mut session = lock.session();
     let first = attach(&mut session, at(0)).list_tools().unwrap().id();

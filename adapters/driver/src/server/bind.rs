@@ -40,11 +40,11 @@ pub enum Bind {
     ///
     /// While no editor listened, any user of the machine could listen on that port and receive the token from
     /// agents. The server therefore treats it as known to others: it admits a client with the token only if
-    /// the client's socket belongs to our own user. It refuses everybody else like a wrong token, including
-    /// root, other users in a container, and other machines. Only Linux reports who owns a socket. On other
-    /// systems the server replaces the token by a fresh one (see
-    /// [`EditorLock::token`](crate::EditorLock::token)), which agents read from the lock file; the real
-    /// client then finds the editor by `/ide`, and not by itself.
+    /// the client's socket belongs to our own user. It refuses everybody else as if the token were wrong,
+    /// including root, other users in a container, and other machines. Only Linux reports who owns a socket.
+    /// On other systems the server replaces the token by a fresh one (see
+    /// [`EditorLock::token`](crate::EditorLock::token)), which agents read from the lock file. The real
+    /// client does not do so by itself: the person must run `/ide` again.
     Resume(u16),
     /// Any address. Unless it is a loopback address, **other machines can reach it**, and the server then
     /// requires a token. This is for clients in a container or in WSL.
@@ -101,7 +101,7 @@ impl fmt::Display for Bind {
     }
 }
 
-/// Returns what `on` returns for the first port for which it succeeds.
+/// Tries the ports from a random one on, and returns the first success of `on`.
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ fn first_free<T>(ports: &RangeInclusive<u16>, on: impl Fn(u16) -> io::Result<T>)
         match on(port) {
             Ok(bound) => return Ok(bound),
             Err(error) => {
-                // If some ports are in use and the others may not be bound, report the latter.
+                // If some ports are in use and others may not be bound, report the error of the others.
                 if failure.is_none() || error.kind() != ErrorKind::AddrInUse {
                     failure = Some(error);
                 }
@@ -150,7 +150,7 @@ mod tests {
     use std::net::Ipv6Addr;
 
     #[test]
-    fn ports_come_once_from_random_one() {
+    fn each_port_comes_once_from_a_random_one_on() {
         for (name, ports) in [("one", 7..=7), ("some", 10..=19), ("the last", 65_530..=65_535)] {
             let mut starts: BTreeSet<u16> = BTreeSet::new();
             for _ in 0..200 {
@@ -206,7 +206,7 @@ mod tests {
     /// By default, macOS lets no more than 128 clients wait.
     #[cfg(any(windows, target_os = "linux"))]
     #[test]
-    fn a_crowd_waits_at_the_listener() {
+    fn hundreds_of_clients_can_wait_to_be_accepted() {
         let listener = Bind::AnyPort.listen(&Auth::Disabled).unwrap();
         let (addr, patience) = (listener.local_addr().unwrap(), std::time::Duration::from_secs(10));
         let crowd: Vec<_> =
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn error_of_the_system_is_shown() {
-        let full = |_| Err::<(), _>(io::Error::new(ErrorKind::AddrInUse, "taken by the mail"));
+        let full = |_| Err::<(), _>(io::Error::new(ErrorKind::AddrInUse, "the mail server has it"));
         let error = first_free(&(7..=8), full).unwrap_err();
-        assert_eq!(error.to_string(), "no port from 7 to 8 can be bound: taken by the mail");
+        assert_eq!(error.to_string(), "no port from 7 to 8 can be bound: the mail server has it");
     }
 }

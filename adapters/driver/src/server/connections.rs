@@ -1,6 +1,5 @@
-//! The sockets of a server. Each open connection has a place: the entry of a table under the connection's
-//! index. When a connection has ended, its socket leaves the place and lingers until its last bytes have
-//! arrived.
+//! The sockets of a server. Each open connection has a place: the table entry at the connection's index. When
+//! a connection has ended, its socket leaves the place and lingers until its last bytes have arrived.
 //!
 //! The list of busy places names those that may need a step, so that a turn for one of a thousand sockets
 //! does not visit all of them.
@@ -15,13 +14,13 @@ use std::mem;
 /// How many sockets may linger at once. A lingering socket costs only a file descriptor.
 const LINGERING: usize = 16;
 
-/// How many bytes a turn reads at most. All their requests are handled before the first answer is written,
-/// and 256 KiB of small requests take 1 to 2 ms. Without a limit on the sum, a turn with 256 KiB from each of
-/// 15 flooding clients took 16 ms.
+/// How many bytes a turn reads at most, from all connections. All requests in them are handled before the
+/// first answer is written, and 256 KiB of small requests take 1 to 2 ms. Without a limit on the sum, a turn
+/// with 256 KiB from each of 15 flooding clients took 16 ms.
 const TURN: usize = 256 * 1024;
 
-/// The least share of [`TURN`] for a connection, even if so many are busy that the turn does not reach all of
-/// them. Most messages fit into it.
+/// The minimum share of [`TURN`] for a connection, even if so many are busy that the turn does not reach all
+/// of them. Most messages fit into it.
 const SHARE: usize = 16 * 1024;
 
 #[derive(Debug)]
@@ -32,7 +31,8 @@ pub(crate) struct Connections<S> {
     busy: Vec<usize>,
     /// The places whose link must free memory later, each at most once, the earliest time first.
     resting: VecDeque<(Time, usize)>,
-    /// The links whose connection has ended, with its former index. They discard whatever still arrives.
+    /// The links whose connection has ended, each with the former index of the connection. They discard
+    /// whatever still arrives.
     lingering: VecDeque<(usize, Link<S>)>,
 }
 
@@ -63,7 +63,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Takes a place off the lists.
+    /// Removes a place from the lists of busy and resting places.
     fn forget(&mut self, index: usize) {
         self.busy.retain(|busy| *busy != index);
         self.resting.retain(|(_, resting)| *resting != index);
@@ -100,8 +100,8 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Returns what a loop waits for: the number of each socket, the socket, and whether it waits for input
-    /// and for room.
+    /// Returns what a loop must wait for: the number of each socket, the socket, and whether to wait for
+    /// input and for room.
     pub(crate) fn waiting(&self, server: &Server) -> impl Iterator<Item = (usize, &S, bool, bool)> {
         let places =
             self.places.iter().enumerate().filter_map(|(index, place)| Some((index, place.as_ref()?)));
@@ -134,7 +134,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Marks the places busy whose link must free memory now.
+    /// Marks the places whose link must free memory now as busy.
     fn touch_due(&mut self, now: Time) {
         while self.resting.front().is_some_and(|(at, _)| *at <= now) {
             let Some((_, index)) = self.resting.pop_front() else { return };
@@ -193,7 +193,8 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         }
     }
 
-    /// Ends a turn: finds out which places still have work, and lets the others free memory.
+    /// Ends a turn: lets the busy connections free the memory that they no longer need, and finds out which
+    /// of them still have work.
     pub(crate) fn rest(&mut self, server: &mut Server, now: Time) {
         self.touch_due(now);
         for index in mem::take(&mut self.busy) {
@@ -213,8 +214,8 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         }
     }
 
-    /// Releases the sockets whose last bytes have arrived or whose time is up, and the oldest above
-    /// [`LINGERING`].
+    /// Releases the sockets whose last bytes have arrived or whose time is up. If there are more than
+    /// [`LINGERING`], also releases the oldest ones.
     pub(crate) fn linger(&mut self, now: Time, mut release: impl FnMut(S)) {
         let mut surplus = self.lingering.len().saturating_sub(LINGERING);
         for _ in 0..self.lingering.len() {

@@ -70,8 +70,8 @@ impl Handle {
         Self(Arc::new(Shared { queue, over, wake: Box::new(wake), port }))
     }
 
-    /// How many entries may wait in the queue. A person causes a few a second, so a longer queue means that
-    /// the loop of the server does not run.
+    /// How many entries the queue can hold. A person causes a few per second, so a full queue means that the
+    /// loop of the server does not run.
     pub const MAX_QUEUED: usize = 4096;
 
     /// Runs `work` with the machine and the current time, on the thread of the server, in its next turn.
@@ -144,8 +144,7 @@ impl Handle {
         self.push(Work::Folders(folders.into_iter().map(Into::into).collect()))
     }
 
-    /// Begins to end the server, as the server's `shutdown` does, and returns at once. Calling it again does
-    /// nothing.
+    /// Asks the server to end, as its `shutdown` does, and returns at once. Calling it again does nothing.
     pub fn shutdown(&self) {
         self.0.queue().is_ending = true;
         (self.0.wake)();
@@ -153,8 +152,8 @@ impl Handle {
 
     /// Ends the server and waits until every connection is closed and the lock file is removed (or the event
     /// [`Failed`](ide_mcp::ide::LockFileEvent::Failed) reports that the disk refused). A server needs a few
-    /// seconds at most; after `at_most` this returns false. Do not call it on the thread of the server, where
-    /// it waits in vain.
+    /// seconds at most; after `at_most` this returns false. Do not call it on the thread of the server: while
+    /// that thread waits here, the server cannot end.
     pub fn end(&self, at_most: Duration) -> bool {
         self.shutdown();
         let waited = self.0.over.wait_timeout_while(self.0.queue(), at_most, |queue| !queue.is_over);

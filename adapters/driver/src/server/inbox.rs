@@ -35,7 +35,7 @@ impl Inbox {
         self.events.pop_front()
     }
 
-    /// Ends all handles.
+    /// Ends all handles: from now on they accept no work.
     pub(super) fn end(&self) {
         let Some(Handle(shared)) = &self.handle else { return };
         let unrun = {
@@ -141,8 +141,9 @@ mod orders {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    /// Two threads queue work while a third queues its own, ends the server and waits for the end. If a turn
-    /// or the end is not announced, a thread waits forever, which shuttle reports as a deadlock.
+    /// Two threads queue work while a third queues its own, ends the server and waits for the end. If a
+    /// wake-up is missing, for a turn or for the end, a thread waits forever, which shuttle reports as a
+    /// deadlock.
     #[test]
     fn no_order_loses_work_or_the_end() {
         let test = || {
@@ -173,7 +174,7 @@ mod orders {
                 let (work, is_ending) = inbox.take();
                 taken.extend(work.into_iter().map(|work| match work {
                     Work::Folders(folders) => folders,
-                    Work::Machine(_) | Work::Mention(..) => panic!("nobody has queued this"),
+                    Work::Machine(_) | Work::Mention(..) => panic!("this was never queued"),
                 }));
                 if is_ending {
                     break;

@@ -4,8 +4,8 @@ use super::transport::{RETRY, Transport};
 use ide_mcp::Time;
 use std::io::ErrorKind;
 
-/// How many connections are accepted before the sockets are read. At the limit of pending connections, a new
-/// one ends an older one; accepting only a few lets an older one authenticate first.
+/// How many connections a turn accepts before it reads the sockets. At the limit of pending connections, each
+/// new one ends an older one, so a turn accepts only a few, to let the older ones authenticate first.
 pub(crate) const ACCEPTED_A_TURN: usize = 4;
 
 #[derive(Debug)]
@@ -52,8 +52,8 @@ impl<T: Transport> Listener<T> {
             match self.transport.accept() {
                 Ok(incoming) => return Some(incoming),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
-                // The client gave up while it waited; there may be another one behind it. Windows calls that
-                // a reset.
+                // This client gave up while it waited, which Windows reports as a reset. Another one may wait
+                // after it.
                 Err(error) if gave_up(error.kind()) => {}
                 Err(_) => {
                     self.readable = false;

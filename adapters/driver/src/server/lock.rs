@@ -1,10 +1,10 @@
 //! The lock file of a server, and where its guard runs.
 //!
 //! ```text
-//!  Unpublished ──publish──▶ New ──turn: the transport waits for the guard──▶ Guarded
-//!       ▲                    ▲                                                 │
-//!       │                    └────────────────────publish──────────────────────┤
-//!       └──────────────────────────────────shutdown────────────────────────────┘
+//!  Unpublished ──publish──▶ New ──turn: the transport watches the guard──▶ Guarded
+//!       ▲                    ▲                                                │
+//!       │                    └────────────────────publish─────────────────────┤
+//!       └──────────────────────────────────shutdown───────────────────────────┘
 //! ```
 
 use super::guarding::{Guarding, Wake};
@@ -26,12 +26,12 @@ use std::sync::mpsc::{self, Receiver};
 #[derive(Debug)]
 pub struct EditorLock {
     published: Option<Guarded>,
-    /// The port of the listener; 0 once nothing listens any more.
+    /// The port of the listener; 0 after it has closed.
     port: u16,
     token: Option<AuthToken>,
     /// Where the guard runs unless the application chooses.
     guarding: Guarding,
-    /// True from publishing until a turn lets the transport watch the new guard, and no longer the old one.
+    /// True after publishing, until a turn makes the transport watch the new guard instead of the old one.
     is_new: bool,
 }
 
@@ -65,10 +65,10 @@ impl EditorLock {
         self.publish_guarded(dir, file, self.guarding.clone())
     }
 
-    /// Publishes a lock file like [`publish`](Self::publish), and says where its guard runs.
+    /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs where you say.
     ///
     /// # Errors
-    /// The errors of [`publish`](Self::publish), and [`Error::Io`] if the guard gets no thread.
+    /// The errors of [`publish`](Self::publish), and [`Error::Io`] if the guard's thread cannot be started.
     pub fn publish_guarded(
         &mut self,
         dir: &LockDir,
@@ -146,7 +146,7 @@ impl EditorLock {
         self.update(&file)
     }
 
-    /// Removes the file, since the server no longer listens.
+    /// Removes the file, because the server is about to stop listening.
     pub(super) fn close(&mut self, transport: &mut impl Transport) -> Result<(), Error> {
         (self.port, self.is_new) = (0, false);
         transport.unwatch();
@@ -176,8 +176,8 @@ impl EditorLock {
         }
     }
 
-    /// Waits for the guard of a new file, looks at the file if that is due, and passes the events to the
-    /// server.
+    /// Makes the transport watch the guard of a new file, looks at the file if that is due, and passes the
+    /// events to the server.
     pub(super) fn tick(&mut self, now: Time, server: &mut ide::Server, transport: &mut impl Transport) {
         let is_new = mem::take(&mut self.is_new);
         if is_new {

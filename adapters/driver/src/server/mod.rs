@@ -34,7 +34,7 @@ use std::net::{SocketAddr, TcpListener};
 /// The server of an editor over any [`Transport`].
 #[derive(Debug)]
 pub struct Server<T: Transport> {
-    // Dropped in this order, so that a lock file never names a port on which nobody listens.
+    // The fields are dropped in this order, so that a lock file never names a port on which nothing listens.
     lock: EditorLock,
     listener: Listener<T>,
     machine: ide::Server,
@@ -229,21 +229,21 @@ impl<T: Transport> Server<T> {
         &self.listener.transport
     }
 
-    /// Returns true if a timer is due. A loop that waits by level should then look at the sockets before its next
+    /// Returns true if a timer is due. A level-triggered loop should then look at the sockets before its next
     /// turn: input that came in time can keep the timer from firing.
     #[must_use]
     pub fn has_due_timer(&self, now: Time) -> bool {
         !self.in_turn && self.machine.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Returns true if a loop should wait for clients too.
+    /// Returns true if a level-triggered loop must wait for new clients too.
     #[must_use]
     pub const fn awaits_clients(&self) -> bool {
         self.listener.waits()
     }
 
-    /// Returns what a loop that waits by level must wait for: the number of each socket, the socket, and
-    /// whether to wait for input and for room.
+    /// Returns what a level-triggered loop must wait for: the number of each socket, the socket, and whether
+    /// to wait for input and for room.
     pub fn awaited(&self) -> impl Iterator<Item = (usize, &T::Socket, bool, bool)> {
         self.connections.waiting(&self.machine)
     }

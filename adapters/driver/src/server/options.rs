@@ -54,8 +54,8 @@ impl StartOptions {
         self
     }
 
-    /// Sets the process id in the lock file. You need this if the editor is another process than its server.
-    /// Default: this process.
+    /// Sets the process id in the lock file. You need this if the editor does not run in the process of its
+    /// server. Default: this process.
     pub const fn pid(mut self, pid: u32) -> Self {
         self.pid = pid;
         self
@@ -133,13 +133,13 @@ pub enum StartError {
     /// The lock file could not be published.
     #[error("the editor cannot publish its lock file: {0}")]
     LockFile(#[source] Error),
-    /// The server has nothing to wait with: the system refuses it a `Poll`, a timer, or the socket that ends a
-    /// wait.
+    /// The server cannot wait, because the system did not create its `Poll`, its timer, or the socket that
+    /// ends a wait.
     #[error(
         "the server of the editor cannot wait for its sockets: {0}; the process may have too many open files"
     )]
     Poll(#[source] io::Error),
-    /// The system starts no thread.
+    /// The system did not start the server's thread.
     #[error("the server of the editor cannot start its thread: {0}; the process may have too many threads")]
     Thread(#[source] io::Error),
 }

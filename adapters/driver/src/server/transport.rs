@@ -7,8 +7,8 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long the server waits after accepting has failed for lack of file descriptors or memory. The system
-/// does not tell when there are some again.
+/// How long the server waits before it accepts again, after accepting has failed for lack of file descriptors
+/// or memory. The system does not report when there are enough again.
 pub const RETRY: Duration = Duration::from_millis(100);
 
 /// A listener and non-blocking sockets, whose readiness the adapter reports.
@@ -16,21 +16,21 @@ pub const RETRY: Duration = Duration::from_millis(100);
 /// The contract is that of edge-triggered readiness. Once an accept, a read or a write has returned
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) (or, with [`SHORT_READS_DRAIN`](Transport::SHORT_READS_DRAIN), a
 /// read has left room), you must call [`Server::acceptable`](crate::Server::acceptable) or
-/// [`Server::ready`](crate::Server::ready) as soon as a retry can succeed. A call too many costs one try, and
+/// [`Server::ready`](crate::Server::ready) as soon as a retry can succeed. An unneeded call costs one try and
 /// does no harm.
 pub trait Transport {
-    /// A connection as it is accepted.
+    /// A connection that was accepted.
     type Incoming;
 
     /// A connection after [`adopt`](Transport::adopt).
     type Socket: Read + Write + Shutdown;
 
-    /// True if the adapter waits by level, as poll(2) does: it reports a socket again as long as it has
-    /// input.
+    /// True if the adapter is level-triggered, as poll(2) is: it reports a socket again and again while the
+    /// socket has input.
     const IS_LEVEL_TRIGGERED: bool = false;
 
     /// True if a read that leaves room has emptied the socket, see
-    /// [`Link::short_reads_drain`](crate::Link::short_reads_drain). An adapter that waits by edge must then
+    /// [`Link::short_reads_drain`](crate::Link::short_reads_drain). An edge-triggered adapter must then
     /// report an end by [`Server::report_end`](crate::Server::report_end).
     const SHORT_READS_DRAIN: bool = Self::IS_LEVEL_TRIGGERED;
 
@@ -40,9 +40,8 @@ pub trait Transport {
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if none waits; otherwise the error of the system.
     fn accept(&mut self) -> io::Result<Self::Incoming>;
 
-    /// Prepares a connection, whose readiness you report under this number from now on. It may share the
-    /// number with old connections that still linger: they are closed, but their last bytes have not arrived
-    /// yet.
+    /// Prepares a connection. From now on, report its readiness under this number. Old connections that
+    /// linger may have the same number: they are closed, but their last bytes have not arrived yet.
     ///
     /// # Errors
     /// The error of the system; the server then gives up the connection.

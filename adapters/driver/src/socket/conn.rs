@@ -128,14 +128,14 @@ impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
         if self.in_turn || self.flushed.is_some() { self.event_of_turn(now) } else { None }
     }
 
-    /// Returns true if a timer is due. A loop that waits by level should then look at the socket before its next
+    /// Returns true if a timer is due. A level-triggered loop should then look at the socket before its next
     /// turn: input that came in time can keep the timer from firing.
     #[must_use]
     pub fn has_due_timer(&self, now: Time) -> bool {
         !self.in_turn && self.machine.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Returns whether a loop that waits by level should wait for input, and for room in the socket.
+    /// Returns whether a level-triggered loop must wait for input, and whether for room in the socket.
     #[must_use]
     pub fn awaits(&self) -> (bool, bool) {
         match self.link.is_ending() {
@@ -145,7 +145,7 @@ impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
     }
 
     /// Writes the send buffer as far as the socket has room. Also reads, because a peer may not read before
-    /// we do, but no more than about 256 KiB until you take the events; they follow in the next turns.
+    /// we do, but at most about 256 KiB until you take the events, which the next turns return.
     pub fn flush(&mut self, now: Time) {
         let mut flushed = self.flushed.take().unwrap_or_default();
         if flushed.read < BUDGET {

@@ -9,8 +9,8 @@ use std::time::Duration;
 /// now and then cannot keep memory allocated.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// If a connection has moved no more bytes than this, it frees its memory as soon as none wait in either direction. So
-/// a thousand connections that each send a little need about as much memory as one.
+/// A connection that has moved at most this many bytes frees its memory as soon as no byte waits in either
+/// direction. So a thousand connections that each send a little need about as much memory as one.
 const LITTLE: usize = 2 * 1024;
 
 /// A period of [`PAUSE`], which begins with a byte.

@@ -38,9 +38,9 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// call [`ready`](Link::ready) when the socket is worth another try. So a link suits edge-triggered
 /// readiness, and it remembers the work that a budget left over.
 ///
-/// The end of the peer's stream is one [`Machine::feed_eof`], after which the link still writes. An error is
-/// a second one. After a failed write, the link first reads at most 256 KiB of what arrived before the
-/// failure, and then reports the end. The machine's events say what the end means.
+/// At the end of the peer's stream the link calls [`Machine::feed_eof`] once, and still writes. After an
+/// error it calls it a second time. After a failed write, the link first reads at most 256 KiB of what
+/// arrived before the failure, and then reports the end. The machine's events say what the end means.
 #[derive(Debug)]
 pub struct Link<S> {
     io: S,

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
-/// Refuses a connection whose two ends are the same socket. If nobody listens on a port of this machine, the
+/// Refuses a connection whose two ends are the same socket. If nothing listens on a port of this machine, the
 /// system may give that port to the very socket that connects to it (RFC 9293 section 3.5, simultaneous
 /// open). It would receive its own bytes, and keep the port from the program that wants to listen there.
 ///
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 /// [`ErrorKind::ConnectionRefused`], as for a closed port, or the error of looking up an address.
 pub fn refuse_itself(local: io::Result<SocketAddr>, peer: io::Result<SocketAddr>) -> io::Result<()> {
     if local? == peer? {
-        let why = "nobody listens there: the socket was connected to itself";
+        let why = "nothing listens there: the socket was connected to itself";
         return Err(io::Error::new(ErrorKind::ConnectionRefused, why));
     }
     Ok(())

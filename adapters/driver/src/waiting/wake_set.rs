@@ -6,8 +6,8 @@
 //!                                              └─────────┘ ◀─register─ the task, before it looks for work
 //! ```
 //!
-//! A source notes its wake-up first, and wakes the task second. The task registers and takes the notes (the
-//! [`Readiness`]) under one lock. So no wake-up is lost, whichever comes first.
+//! A source first records that it is ready, and then wakes the task. The task registers itself and takes
+//! these records (the [`Readiness`]) under one lock. So no wake-up is lost, whichever comes first.
 
 use crate::sync::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
@@ -46,8 +46,8 @@ impl WakeSet {
         Self::default()
     }
 
-    /// Registers the task to wake next, in place of the one before. Returns what has become ready since the
-    /// last call.
+    /// Registers the task to wake from now on, instead of the one before. Returns what has become ready since
+    /// the last call.
     #[must_use]
     pub fn register(&self, task: &Task) -> Readiness {
         let mut state = self.state();
@@ -73,8 +73,8 @@ impl WakeSet {
         self.task_waker(|ready| ready.guard = true)
     }
 
-    /// Returns the waker of a [`Handle`](crate::Handle). It notes nothing, since every turn runs the work of
-    /// the handles.
+    /// Returns the waker of a [`Handle`](crate::Handle). It records nothing, because every turn runs the work
+    /// of the handles.
     #[must_use]
     pub fn handle_waker(&self) -> Task {
         self.task_waker(|_| {})
@@ -163,7 +163,11 @@ mod tests {
         wakes.socket_waker(3).wake_by_ref();
         wakes.listener_waker().wake();
         wakes.waker().wake();
-        assert_eq!(count.0.load(Ordering::Relaxed), 4, "before a task was registered none was woken");
+        assert_eq!(
+            count.0.load(Ordering::Relaxed),
+            4,
+            "the first wake-up came before the task was registered"
+        );
         let ready = wakes.register(&task);
         assert_eq!(ready.sockets.into_iter().collect::<Vec<_>>(), [3]);
         assert!(ready.listener && ready.woken);

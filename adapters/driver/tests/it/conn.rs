@@ -1,4 +1,5 @@
-//! A server and a client, each on a `Conn`, joined by pipes that cut, block and break; time is virtual.
+//! A server and a client, each on a `Conn`, joined by pipes that take few bytes at a time, block, or break.
+//! Time is virtual.
 
 use crate::support::{End, Fault, pair};
 use ide_mcp::{Time, ws};
@@ -66,7 +67,7 @@ fn run_by(server: &mut Server, client: &mut Client, texts: &[String], at_most: u
             }
         }
         if taken == at_most {
-            assert_eq!(server.deadline(now), Some(now), "the turn has no end yet");
+            assert_eq!(server.deadline(now), Some(now), "the turn has not ended yet");
         }
         client.ready();
         client.turn(now, |machine, event| match event {
@@ -122,7 +123,7 @@ fn interrupted_turn_continues_later() {
 }
 
 #[test]
-fn hiccups_change_nothing() {
+fn interrupted_and_blocked_calls_change_nothing() {
     for (name, kind) in [("interrupted", ErrorKind::Interrupted), ("would block", ErrorKind::WouldBlock)] {
         for seed in 0..8 {
             let (mut server, mut client) = joined(300);
@@ -135,7 +136,7 @@ fn hiccups_change_nothing() {
 }
 
 #[test]
-fn error_at_any_call_ends_both_once() {
+fn error_at_any_call_ends_both_sides_once() {
     let mut whole = false;
     for n in 1..2000 {
         let (mut server, mut client) = joined(400);
@@ -148,11 +149,11 @@ fn error_at_any_call_ends_both_once() {
             break;
         }
     }
-    assert!(whole, "the last error comes after the last call, so nothing fails");
+    assert!(whole, "once the faulty call is after the last one, everything succeeds");
 }
 
 #[test]
-fn deadline_is_now_only_with_work_left() {
+fn deadline_is_now_only_while_work_is_left() {
     let (mut server, _client) = joined(100);
     assert_eq!(server.deadline(Time::ZERO), Some(Time::ZERO), "the socket was not read yet");
     server.turn(Time::ZERO, |_, _| {});

@@ -9,8 +9,8 @@ const START: Time = Time::ZERO;
 
 #[test]
 fn read_continues_until_empty_or_ended() {
-    // The name and the results of the reads; expected are how many bytes and ends reach the machine, and whether
-    // the link is still due.
+    // The name of the case; the results of the reads; how many bytes and how many ends must reach the
+    // machine, and whether the link must still be due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("nothing", &[], (0, 0, false)),
@@ -35,10 +35,10 @@ fn read_continues_until_empty_or_ended() {
 
 /// The room for the first reads is 1,000 bytes.
 #[test]
-fn a_read_that_left_room_waits_for_a_report() {
+fn after_a_read_that_left_room_the_link_waits_for_a_report() {
     type Reads = &'static [Result<usize, ErrorKind>];
-    // The name and the results of the reads; expected are the bytes after the first report and in all, the
-    // ends, and the calls.
+    // The name of the case; the results of the reads; the expected bytes after the first report and in total,
+    // ends, and read calls.
     let cases: &[(&str, Reads, [usize; 4])] = &[
         ("a short read", &[Ok(5), Ok(7)], [5, 12, 0, 2]),
         ("full, then short", &[Ok(1000), Ok(5), Ok(7)], [1005, 1012, 0, 3]),
@@ -80,10 +80,10 @@ fn report_of_room_reads_nothing() {
 }
 
 #[test]
-fn a_budget_leaves_the_link_due() {
+fn link_stays_due_when_its_budget_is_spent() {
     let many = [Ok(1000); 300];
     for (name, budget, calls) in
-        [("one read", 1, 1), ("exactly", 2000, 2), ("one more", 2001, 3), ("none", 0, 0)]
+        [("one read", 1, 1), ("exactly two reads", 2000, 2), ("one byte more", 2001, 3), ("no budget", 0, 0)]
     {
         let (mut link, mut machine) = (Link::new(Script::reads(&many)), Tape::new(0));
         link.read(&mut machine, (), START, budget);
@@ -107,8 +107,8 @@ fn unwanted_input_stays_in_the_socket() {
 
 #[test]
 fn write_continues_until_empty_or_ended() {
-    // The name and the results of writing 10 bytes; expected are how many bytes are left, how many ends reach
-    // the machine, and whether the link is still due.
+    // The name of the case; the results of writing 10 bytes; how many bytes must be left, how many ends must
+    // reach the machine, and whether the link must still be due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("all at once", &[Ok(10)], (0, 0, true)),
@@ -161,7 +161,7 @@ fn farewell(reads: &[Result<usize, ErrorKind>]) -> Link<Script> {
 }
 
 #[test]
-fn end_shuts_down_and_discards_input_briefly() {
+fn closed_link_shuts_down_and_discards_input_briefly() {
     let flood = [Ok(4096); 20];
     let almost: Vec<_> = [Ok(4096); 15].into_iter().chain([Ok(4095)]).collect();
     let cases: &[(&str, &[Result<usize, ErrorKind>], usize, bool)] = &[
@@ -206,7 +206,7 @@ fn discarding_keeps_to_its_budget() {
 }
 
 #[test]
-fn link_without_last_bytes_ends_at_once() {
+fn link_ends_at_once_if_waiting_is_pointless() {
     let ending = |mut link: Link<Script>, machine: &mut Tape| {
         machine.done = true;
         machine.write_to(&mut link, START);
@@ -226,7 +226,7 @@ fn link_without_last_bytes_ends_at_once() {
 }
 
 #[test]
-fn an_ending_link_leaves_its_machine_alone() {
+fn closed_link_does_not_use_its_machine() {
     let mut link = farewell(&[Ok(10)]);
     let mut machine = Tape::new(10);
     link.read(&mut machine, (), START, BUDGET);
@@ -249,7 +249,7 @@ fn an_idle_machine_is_trimmed_once() {
 }
 
 #[test]
-fn little_traffic_is_trimmed_when_done() {
+fn machine_is_trimmed_at_once_after_little_traffic() {
     let (mut link, mut machine) =
         (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(38)]).writes(&[Ok(10)])), Tape::new(10));
     machine.write_to(&mut link, START);
@@ -260,7 +260,7 @@ fn little_traffic_is_trimmed_when_done() {
 }
 
 #[test]
-fn little_traffic_is_trimmed_after_much() {
+fn machine_is_trimmed_at_once_after_little_traffic_in_a_later_period() {
     let (mut link, mut machine) = (Link::new(Script::reads(&[Ok(1000); 3])), Tape::new(0));
     let end_of_period = Time::from_millis(1000);
     link.read(&mut machine, (), START, BUDGET);
@@ -284,7 +284,7 @@ fn busy_machine_is_trimmed_once_per_second() {
         link.read(&mut machine, (), now, BUDGET);
         machine.write_to(&mut link, now);
     }
-    // One trim at the end of each of the five seconds, and one after each of the first reads of a second,
+    // One trim at the end of each of the five seconds, and one after each read at the beginning of a second,
     // while few bytes have moved.
     assert!((5..=15).contains(&machine.trims), "{}", machine.trims);
 }

@@ -45,7 +45,7 @@ impl Transport for Counting {
     fn accept(&mut self) -> io::Result<()> {
         let mut network = self.0.borrow_mut();
         network.accepts += 1;
-        assert!(!network.is_closed, "nobody listens any more");
+        assert!(!network.is_closed, "nothing listens any more");
         if network.is_exhausted {
             return Err(io::Error::other("no file descriptors"));
         }
@@ -120,7 +120,7 @@ fn settle(server: &mut Server<Counting>, now: Time) -> usize {
 }
 
 #[test]
-fn n05_four_are_accepted_a_turn() {
+fn n05_turn_accepts_four_connections() {
     let (mut server, network) = serve(100);
     network.0.borrow_mut().waiting = 9;
     for expected in [4, 8, 9, 9] {
@@ -130,7 +130,7 @@ fn n05_four_are_accepted_a_turn() {
 }
 
 #[test]
-fn wake_of_one_connection_reads_no_other() {
+fn report_of_one_connection_reads_no_other() {
     let (mut server, network) = serve(1000);
     network.0.borrow_mut().waiting = 1000;
     assert_eq!(settle(&mut server, Time::ZERO), 251);
@@ -146,7 +146,7 @@ fn wake_of_one_connection_reads_no_other() {
 }
 
 #[test]
-fn failed_listener_is_retried_later() {
+fn failed_accept_is_retried_later() {
     let (mut server, network) = serve(8);
     network.0.borrow_mut().is_exhausted = true;
     network.0.borrow_mut().waiting = 1;
@@ -154,12 +154,12 @@ fn failed_listener_is_retried_later() {
     assert_eq!((network.0.borrow().accepts, server.deadline(Time::ZERO)), (1, Some(Time::new(RETRY))));
     network.0.borrow_mut().is_exhausted = false;
     settle(&mut server, Time::from_millis(99));
-    assert_eq!(network.0.borrow().accepts, 1, "its time has not come");
+    assert_eq!(network.0.borrow().accepts, 1, "it is too early to retry");
     settle(&mut server, Time::from_millis(100));
     assert_eq!(network.0.borrow().reads.len(), 1);
 }
 
-/// A transport that cannot wait for a descriptor: the server must wake up to look at the lock file.
+/// This transport cannot wait for a descriptor, so the server must wake up to look at the lock file.
 #[test]
 fn lost_lock_file_is_restored_without_a_watch() {
     let dir = std::env::temp_dir().join(format!("ide-mcp-driver-steps-{}", std::process::id()));
@@ -195,8 +195,8 @@ fn client_that_gives_up_does_not_delay_the_next() {
     }
 }
 
-/// Above the limit, the oldest pending connections end and the server releases their sockets. After the
-/// shutdown it has released all of them.
+/// Above the limit, the oldest pending connections end and the server releases their sockets. After a
+/// shutdown it has released all sockets.
 #[test]
 fn n05_ended_connections_are_released() {
     let (mut server, network) = serve(8);

@@ -10,7 +10,7 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) enum Fault {
     None,
-    /// About every third call, in an order that the number determines.
+    /// About every third call, chosen by random numbers from this seed.
     Often(u32, ErrorKind),
     /// The n-th call and all later ones.
     From(usize, ErrorKind),
@@ -25,7 +25,7 @@ struct Pipe {
     unread: bool,
 }
 
-/// One end.
+/// One end of two pipes.
 #[derive(Debug)]
 pub(crate) struct End {
     incoming: Rc<RefCell<Pipe>>,

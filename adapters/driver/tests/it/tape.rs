@@ -30,7 +30,7 @@ impl Script {
 
 impl Read for Script {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        assert!(!space.is_empty(), "a read into nothing");
+        assert!(!space.is_empty(), "a read into an empty buffer");
         self.read_calls += 1;
         let n = self.reads.pop_front().unwrap_or(Err(ErrorKind::WouldBlock))?.min(space.len());
         if self.shutdowns > 0 {
@@ -86,7 +86,7 @@ impl Tape {
 }
 
 impl Tape {
-    /// Writes as a driver does until the socket would block, and ends the turn.
+    /// Writes until the socket would block, as a driver does, and ends the turn.
     pub(crate) fn write_to(&mut self, link: &mut Link<Script>, now: Time) {
         while !self.outgoing.is_empty() {
             match link.write(&self.outgoing, now) {

@@ -1,5 +1,5 @@
 //! The turns of a server over a transport in memory: how a turn shares its bytes among the connections, and
-//! the end.
+//! how the server ends.
 
 #[path = "../../src/server/connections/tests/peer.rs"]
 mod peer;
@@ -125,6 +125,6 @@ fn last_event_ends_the_handles() {
     assert!(matches!(server.event_of_turn(Time::ZERO), Some(ServerEvent::MentionExpired { .. })));
     assert!(server.is_over());
     assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
-    assert!(handle.end(Duration::ZERO), "a wait for the end is over");
+    assert!(handle.end(Duration::ZERO), "a wait for the end returns at once");
     assert!(server.event_of_turn(Time::ZERO).is_none());
 }

@@ -35,8 +35,8 @@ impl AgentSession {
         search.find().ok()
     }
 
-    /// Call this when the socket could not be connected or used. Does nothing once no attempt waits for the
-    /// socket.
+    /// Call this when the socket could not be connected or used. Does nothing if no attempt waits for the
+    /// socket any more.
     pub fn on_not_connected(&mut self, now: Time, error: impl Into<ConnectError>) {
         if !matches!(self.stage, Stage::Connecting { .. } | Stage::Opening) {
             return;

@@ -19,8 +19,8 @@
 //!   socket whose owner is checked too. The next attempt begins with the target that an editor has accepted.
 //! - A refused token ends the session, unless the lock file has another token by now, or there is no usable
 //!   lock file.
-//! - Each `Ready` has one `Closed`. A failed attempt has no event.
-//! - The error comes once, after all events. After a detach there is none.
+//! - Each `Ready` is followed by one `Closed`. A failed attempt is not an event.
+//! - The error comes once, after all events. After a detach there is no error.
 
 mod attempts;
 mod outcomes;
@@ -100,7 +100,7 @@ pub enum AgentStep {
 }
 
 impl AgentSession {
-    /// Finds the editor, and does not connect yet.
+    /// Finds the editor, but does not connect yet.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`].
@@ -244,13 +244,13 @@ impl AgentSession {
         }
     }
 
-    /// Returns when the next step is due, apart from those of the connection: `now` if an event or the error
-    /// waits.
+    /// Returns when the session needs its next step: `now` if an event or the error waits to be taken. The
+    /// connection has a deadline of its own.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.stage {
             _ if self.has_news() => Some(now),
-            // No time means that the other target is due.
+            // Without a scheduled time, an attempt is due now: the first one, or one at the other target.
             Stage::Waiting => Some(self.reconnect.next_attempt().unwrap_or(now)),
             Stage::Connecting { until } => Some(until),
             Stage::Opening | Stage::Ready | Stage::Over => None,
@@ -310,7 +310,7 @@ impl AgentSession {
         !self.events.is_empty() || self.error.is_some()
     }
 
-    /// Ends the session. After a detach nobody asks for an error.
+    /// Ends the session. After a detach there is no error to report.
     fn end(&mut self, error: AgentError) {
         self.stage = Stage::Over;
         self.error = Some(error).filter(|_| !self.is_detached);

@@ -48,9 +48,9 @@ impl AgentSession {
         }
     }
 
-    /// Waits for the outcome of this request from now on, without waiting for the events before it. If the
+    /// Starts to wait for the outcome of this request. The events that come before it stay queued. If the
     /// request belongs to an earlier connection, its outcome has already been delivered, so the wait ends at
-    /// once as closed.
+    /// once with [`Outcome::Closed`].
     pub fn begin_wait(&mut self, request: RequestId) {
         self.outcomes.awaited = Some(request);
         self.outcomes.outcome = (request.session() != self.current_session()).then_some(Outcome::Closed);

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_limited_in_sum() {
+    fn sum_of_bytes_is_limited() {
         let event = |len: usize| ClientEvent::Notification { method: "x".repeat(len).into(), params: None };
         let mut queue = Queue::default();
         for round in ["the first time", "the second time"] {

@@ -13,7 +13,7 @@ use std::{env, fs, io, process};
 
 pub(super) const PORT: u16 = 41111;
 
-/// A process that cannot run: the greatest process id of Linux is 4,194,304.
+/// A process id that no process can have: the largest one of Linux is 4,194,304.
 pub(super) const DEAD: u32 = 4_000_000_000;
 
 /// A lock file in a directory of its own; both are removed when it is dropped.

@@ -105,9 +105,9 @@ fn deadline_is_the_earliest_of_all_links() {
     assert_eq!(room.deadline(at(2000)), None);
 }
 
-/// One link is read in one turn and written in a later one, and another link is read and written in between.
+/// Two links are read, 5 ms apart, before either rests. Then the later one rests first.
 #[test]
-fn step_noted_late_keeps_its_time() {
+fn deadline_counts_from_the_first_byte() {
     let mut room = Room::new();
     let (slow, quick) = (room.connect(Time::ZERO), room.connect(Time::ZERO));
     slow.1.0.borrow_mut().extend(b"slow");
@@ -135,7 +135,7 @@ fn new_connection_inherits_no_deadline() {
     assert_eq!(room.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(REST)));
 }
 
-/// A connection reuses a number while the old socket with this number is still marked as ready.
+/// A new connection gets the number of an old one whose socket is still marked as ready.
 #[test]
 fn replaced_connection_is_busy_once() {
     let mut room = Room::new();
@@ -149,8 +149,8 @@ fn replaced_connection_is_busy_once() {
     assert_eq!((other.index(), room.connections.busy.len()), (one.0.index(), 1));
 }
 
-/// After their connections have ended, as many sockets as the limit allows wait a second for their last
-/// bytes, and whatever their peers send is discarded.
+/// When their connections have ended, sockets linger for a second, up to the limit. Whatever their peers
+/// still send is discarded.
 #[test]
 fn ended_sockets_linger_up_to_their_limit() {
     let mut room = Room::new();
@@ -178,7 +178,7 @@ fn ended_sockets_linger_up_to_their_limit() {
 }
 
 #[test]
-fn connection_that_is_lost_is_released() {
+fn lost_connection_is_released() {
     let mut room = Room::new();
     let (other, _) = room.connect(Time::ZERO);
     let (id, _) = room.connect(Time::ZERO);
