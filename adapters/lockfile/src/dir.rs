@@ -31,7 +31,7 @@ impl LockDir {
         Self::create(&first.dir)
     }
 
-    /// Opens an existing directory, and takes away the permissions of everybody but its owner. On Windows the
+    /// Opens an existing directory, and removes the permissions of everybody but its owner. On Windows the
     /// access rights stay as they are.
     ///
     /// # Errors
@@ -116,21 +116,22 @@ impl LockDir {
         }
     }
 
-    /// Writes a lock file over any file that has its name.
+    /// Writes a lock file. An existing file with its name is replaced.
     pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
         let name = form.file_name(port, file);
         let path = self.path.join(&name);
         let malformed = |source| Error::Malformed { path: path.clone(), source };
         let text = form.write(port, file).map_err(malformed)?;
         write_whole(&self.handle, &name, &path, &text)?;
-        // Compare ages by the clock of the file system, which need not be ours. The new file has its time.
+        // Compare ages by the clock of the file system, which may differ from ours. It has set the time of
+        // the new file.
         if let Ok(now) = fs::metadata(&path).and_then(|metadata| metadata.modified()) {
             self.remove_unfinished(now);
         }
         Ok(())
     }
 
-    /// Removes the temporary files of writes that were killed. Each of them holds a token.
+    /// Removes the temporary files that killed processes left behind. Each of them holds a token.
     fn remove_unfinished(&self, now: SystemTime) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
@@ -140,7 +141,7 @@ impl LockDir {
                 let age = metadata.modified().ok().and_then(|at| now.duration_since(at).ok());
                 age.is_some_and(|age| age > UNFINISHED)
             };
-            // These metadata are those of a link itself, not of its target.
+            // For a symbolic link, these are the metadata of the link itself.
             let is_ours = |metadata: &Metadata| {
                 metadata.is_file() && sys::is_ours(metadata, &self.path).is_ok() && is_old(metadata)
             };
@@ -151,8 +152,8 @@ impl LockDir {
     }
 }
 
-/// From this age on, a temporary file belongs to a write that was killed. A write takes milliseconds, or some
-/// seconds on a network file system that hangs.
+/// A temporary file that is older than this was left behind by a killed process. A write takes milliseconds,
+/// or some seconds on a network file system that hangs.
 const UNFINISHED: Duration = Duration::from_secs(60);
 
 /// Returns true if this is the name of a temporary file of [`write_whole`].
@@ -174,7 +175,7 @@ pub(crate) fn write_whole(dir: &sys::Dir, name: &str, path: &Path, text: &str) -
     drop(handle);
     let renamed = written.and_then(|()| dir.rename(&temporary, name));
     renamed.map_err(|error| {
-        // The caller wants the first error, not one of this removal.
+        // The caller wants the first error, not that of this removal.
         let _ = dir.remove(&temporary);
         Error::io("write", path)(error)
     })

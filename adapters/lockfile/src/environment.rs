@@ -1,4 +1,4 @@
-//! Reads the environment and draws tokens, for the pure functions of [`ide_mcp::ide`].
+//! Reads the environment and generates tokens, for the pure functions of [`ide_mcp::ide`].
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::{Error, system};
 /// of [`locate`]; never empty. An editor needs only the first one:
 /// [`LockDir::from_environment`](crate::LockDir::from_environment).
 ///
-/// In WSL the directories of the Windows users follow
+/// In WSL, the directories of the Windows users come next
 /// ([`WindowsHome`](ide_mcp::ide::discovery::locate::Source::WindowsHome)), if they exist and can be seen. We
 /// look below `/mnt/c/Users` only, where WSL mounts the drive C: unless `/etc/wsl.conf` says otherwise. The
-/// directories that all users of Windows share are left out, since anybody could put a lock file there.
+/// directories that all Windows users share are left out, because anybody could put a lock file there.
 ///
 /// # Errors
 /// [`Error::Locate`], and [`Error::VariableNotUnicode`] for a variable that is needed.
@@ -45,7 +45,7 @@ pub fn from_environment(extras: Extras) -> Result<Vec<LockDirCandidate>, Error> 
     Ok(dirs)
 }
 
-/// Adds the directories below the homes in `users` that exist, sorted by name, each once.
+/// Adds the existing lock file directories of the homes in `users`, sorted by user name, each once.
 fn add_windows_homes(dirs: &mut Vec<LockDirCandidate>, users: &Path) {
     const SHARED: [&str; 4] = ["All Users", "Default", "Default User", "Public"];
     let Ok(entries) = fs::read_dir(users) else { return };
@@ -66,7 +66,7 @@ fn add_windows_homes(dirs: &mut Vec<LockDirCandidate>, users: &Path) {
 }
 
 /// Reads the environment variables that decide which editor a client attaches to. Invalid Unicode becomes
-/// U+FFFD, so that you can show the value, and it matches no known one.
+/// U+FFFD, so that you can show the value; such a value never equals one that has a meaning.
 #[must_use]
 pub fn client_env() -> ClientEnv {
     ClientEnv::read(|name| env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
@@ -108,7 +108,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn value_that_is_not_unicode_counts_too() {
+    fn value_that_is_not_unicode_is_not_ignored() {
         use std::os::unix::ffi::OsStringExt;
 
         let variables = [("NO_PROXY", b"h\xff".to_vec()), ("CLAUDE_CODE_SSE_PORT", b"\xff".to_vec())];
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn homes_of_windows_follow_our_own() {
+    fn windows_homes_come_after_our_own() {
         let temp = TempDir::new();
         let dir = |name: &str| temp.join(name).join(".claude/ide").to_str().unwrap().to_owned();
         for name in ["own", "bob", "Ann", "Public", "default", "All Users"] {
@@ -130,7 +130,7 @@ mod tests {
         fs::create_dir_all(temp.join("Users/file/.claude")).unwrap();
         fs::write(dir("Users/file"), "").unwrap();
         fs::write(temp.join("Users/desktop.ini"), "").unwrap();
-        // Our own home is a link to one of Windows.
+        // Our own home is a link to a Windows home.
         symlink(temp.join("Users/own"), temp.join("home")).unwrap();
         let mut own = LockDirCandidate::on_windows(temp.join("home").to_str().unwrap());
         own.source = ide_mcp::ide::discovery::locate::Source::Home;

@@ -10,18 +10,19 @@ use ide_mcp::ide::discovery::{AuthToken, LockFileError};
 use ide_mcp::ide::paths::Suspicion;
 
 /// How to keep other users from reading a directory or file.
-const CLOSE_IT: &str = if cfg!(windows) {
+const KEEP_PRIVATE: &str = if cfg!(windows) {
     "remove its permissions for Everyone, Users and Authenticated Users, or set CLAUDE_CONFIG_DIR to a directory below your \
      profile"
 } else {
-    "close it (chmod go=); if that has no effect, set CLAUDE_CONFIG_DIR to a directory on a file system with Unix permissions"
+    "remove their permissions (chmod go=); if that has no effect, set CLAUDE_CONFIG_DIR to a directory on a file system with \
+     Unix permissions"
 };
 
 /// How to keep other users from replacing what is in a directory.
 const PROTECT_IT: &str = if cfg!(windows) {
     "remove the permission of Everyone, Users and Authenticated Users to change it"
 } else {
-    "close it (chmod o-w)"
+    "remove that permission (chmod o-w)"
 };
 
 /// What went wrong with a lock file, its directory, a path from a peer, or the server that a lock file names.
@@ -50,14 +51,14 @@ pub enum Error {
     NotOurs {
         /// Its path.
         path: PathBuf,
-        /// The uid of its owner; on Windows the last number of the account (SID).
+        /// The uid of its owner; on Windows the RID, the last number of the SID.
         owner: u32,
-        /// The uid of this process; on Windows the last number of its account.
+        /// The uid of this process; on Windows the RID of its account.
         us: u32,
     },
-    /// Other users can read or change the directory or private file. A directory on Unix stays open if its file
-    /// system keeps no modes; on Windows its access rights let everybody in.
-    #[error("{path:?} is open to other users (mode {mode:03o}): {remedy}", remedy = CLOSE_IT)]
+    /// Other users can read or change the directory or private file. For a directory on Unix, this means that
+    /// its file system does not keep modes; on Windows, that its access rights admit all users.
+    #[error("other users can read or change {path:?} (mode {mode:03o}): {remedy}", remedy = KEEP_PRIVATE)]
     TooOpen {
         /// Its path.
         path: PathBuf,
@@ -104,7 +105,7 @@ pub enum Error {
         /// The uid of this process.
         us: u32,
     },
-    /// The server's end of a connection within this machine is in no table of sockets.
+    /// The server's end of a connection within this machine is not in the system's table of sockets.
     #[error(
         "the owner of the socket at {addr} was not found, so nothing was sent there: the editor is busy or exiting, or its \
          port is forwarded; try again"
@@ -140,15 +141,15 @@ pub enum Error {
         /// Its path.
         path: PathBuf,
     },
-    /// The text is not a lock file, or too long for one.
+    /// The contents are not a lock file, or too long for one.
     #[error("{path:?}: {source}; restart the editor that wrote it, or remove it")]
     Malformed {
         /// Its path.
         path: PathBuf,
-        /// What is wrong with the text.
+        /// What is wrong with the contents.
         source: LockFileError,
     },
-    /// The path leads to a dangling symbolic link. We cannot know where a file created there would end up.
+    /// The path leads to a dangling symbolic link. We cannot check where a file would be created.
     #[error("{path:?} is a symbolic link that leads nowhere: remove it, or create its target")]
     Dangling {
         /// Its path.
@@ -179,7 +180,7 @@ pub enum Error {
     TooManyFolders {
         /// The length of the folders in JSON, in bytes.
         len: usize,
-        /// The greatest length that fits, in bytes.
+        /// The maximum length, in bytes.
         max: usize,
     },
     /// The environment variables do not say where the lock files are.
@@ -194,7 +195,7 @@ pub enum Error {
     /// The port to publish is 0, on which no server can listen.
     #[error("port 0 cannot be published: listen first, then publish the port you got")]
     PortZero,
-    /// The system had no random numbers for us.
+    /// The system did not provide random numbers.
     #[error("the system gave no random numbers: {0}; try again")]
     Entropy(#[source] io::Error),
 }

@@ -1,6 +1,6 @@
 //! The folders to publish. The real client resolves the links in its working directory and then compares
-//! text, so an editor that was opened through a link must publish both the given folder and the resolved one.
-//! Other [`spellings`] on this [`system`] follow; Linux and macOS have none.
+//! strings, so an editor that was opened through a link must publish both the given folder and the resolved
+//! one. Other [`spellings`] on this [`system`] follow; Linux and macOS have none.
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf, absolute};
@@ -16,8 +16,8 @@ use crate::{Error, system};
 /// with the case on disk). Other [`spellings`] on this [`system`] follow; Linux and macOS have none. There
 /// are no duplicates and no trailing slashes.
 ///
-/// A missing folder is published as given. A path with `..` is published only as resolved, since nobody can
-/// compare the given form as text. Drive letters are upper case. The folders may take up to
+/// A missing folder is published as given. A path with `..` is published only as resolved, because the given
+/// form never equals the resolved path of a client. Drive letters are upper case. The folders may take up to
 /// [`LockFile::MAX_FOLDERS_LEN`] bytes; a spelling that does not fit is left out.
 ///
 /// # Errors
@@ -79,7 +79,7 @@ impl List {
     }
 }
 
-/// Returns how long a text is in a JSON list, with its quotes and a comma.
+/// Returns how many bytes a string takes in a JSON list, with its quotes and a comma.
 fn json_len(text: &str) -> usize {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' => 2,
@@ -90,13 +90,13 @@ fn json_len(text: &str) -> usize {
     text.bytes().map(escaped).sum::<usize>().saturating_add(3)
 }
 
-/// Returns the path as text for the lock file. Collecting the components drops trailing slashes.
+/// Returns the path as a string for the lock file. Collecting the components drops trailing slashes.
 fn text(path: &Path) -> Result<String, Error> {
     let path: PathBuf = path.components().collect();
     path.to_str().map(plain).ok_or_else(|| Error::NotUnicode { path: path.clone() })
 }
 
-/// Returns a path of the system in the form in which we publish it.
+/// Returns a path in the form in which we publish it.
 pub(crate) fn plain(text: &str) -> String {
     if cfg!(windows) { windows_plain(text) } else { text.to_owned() }
 }
@@ -117,7 +117,7 @@ mod tests {
     const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
 
     #[test]
-    fn folders_come_first_and_their_spellings_behind() {
+    fn folders_come_first_and_other_spellings_last() {
         let cases: &[(&str, System<'_>, &[&str], &[&str])] = &[
             ("none", WSL, &[], &[]),
             ("Linux", System::Linux, &["/mnt/c/w", "/home/u", "/mnt/c/w"], &["/mnt/c/w", "/home/u"]),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_take_bounded_room_in_lock_file() {
+    fn length_of_folders_in_lock_file_is_limited() {
         // Each folder takes 100 bytes in JSON.
         let folder = |number: usize, fill: usize| format!("/home/{number:04}/{}", "x".repeat(fill));
         let of_100 = |count: usize| (0..count).map(|number| folder(number, 86)).collect::<Vec<_>>();

@@ -26,7 +26,7 @@ pub struct Leftover {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stays {
-    /// We do not know that the file is left over, for this reason.
+    /// We are not sure that the file is left over, for this reason.
     NotStale(NotStaleReason),
     /// The file is left over, but could not be removed.
     Failed(Error),
@@ -57,10 +57,10 @@ impl LockDir {
         Ok(self.clear(scan(self.path())?, |_| Some(ide_name)))
     }
 
-    /// Removes what editors of the scope of this file left behind, whatever their names, and returns the
-    /// other files. The scope is the mark of this library; with it we know that we would see the process if
-    /// it lived. Without a scope, as on a system that reports none, nothing is removed. A leftover that
-    /// cannot be removed stays, and does the published file no harm.
+    /// Removes what editors of this file's scope left behind, whatever their names, and returns the other
+    /// files. Only this library writes scopes; within our scope, we would see the process if it were alive.
+    /// Without a scope, as on a system that reports none, nothing is removed. A leftover that cannot be
+    /// removed stays, and does not harm the published file.
     pub(crate) fn remove_own_leftovers(&self, own: &LockFile) -> Vec<Found> {
         let is_own = |file: &LockFile| file.scope.is_some() && file.scope == own.scope;
         let name = |found: &Found| match &found.file {
@@ -82,7 +82,7 @@ impl LockDir {
             let listed = found.listed().ok_or(NotStaleReason::NotUnderstood)?;
             is_left_over(&listed, name.as_ref(), listening)
         };
-        // This first check assumes that the port is free, so we only connect to the ports of files that are
+        // This first check assumes that the port is free. So we connect only to the ports of files that are
         // left over by all other facts.
         let suspects = found.iter().filter(|found| judge(found, Some(false)).is_ok());
         let ports: Vec<u16> = suspects.filter_map(|found| found.port).collect();
@@ -113,7 +113,7 @@ impl LockDir {
             _ => return Err(Stays::NotStale(NotStaleReason::Replaced)),
         }
         self.remove(name).map_err(Stays::Failed)?;
-        // The file with the token for a model, if there was one, no longer has a lock file.
+        // Without the lock file, the file that gives the editor's tools to a model is useless.
         let _ = self.remove(&tools_name(port));
         Ok(())
     }
@@ -136,7 +136,7 @@ mod tests {
     use crate::temp_dir::{TempDir, ended_process};
     use std::fs;
 
-    /// A file that was written after the scan stays. Nobody listens on port 1 of a test machine.
+    /// A file that was written after the scan stays. Nothing listens on port 1 of a test machine.
     #[test]
     fn file_rewritten_after_the_scan_stays() {
         let temp = TempDir::new();

@@ -18,8 +18,8 @@
 //! - **You publish**: [`LockDir`]. The file has mode 0600 in a directory of our own with mode 0700, and
 //!   appears whole, by renaming. Only its publisher removes it, and a [`Guard`] restores it if it vanishes.
 //!   [`LockDir::remove_leftovers`] removes, on request, what our own editor left behind when it was killed.
-//! - **You look for an editor**: [`find_editor`], or [`EditorSearch`] with its options. A [`scan`] follows no
-//!   symbolic link, waits for no pipe, reads no file of another user, and deletes nothing.
+//! - **You look for an editor**: [`find_editor`], or [`EditorSearch`] with its options. A [`scan`] does not
+//!   follow symbolic links, block on pipes, read files of other users, or delete anything.
 //! - **You are about to send the token**: [`check_server`], after you have connected and before the first
 //!   byte. A port outlives the editor that listened on it, and another user can take it.
 //! - **You keep a token in a file**: [`write_private`] and [`read_private`].
@@ -30,9 +30,9 @@
 //! it belongs to a user other than ours and root, or lets everybody replace its entries. A directory above it
 //! that a group can write to is accepted. [`weak_parents`] lists all of these.
 //!
-//! Windows has access rights (ACL) in place of modes. We read them and never change them: no lock file is
-//! published in a directory that all users can read, such as one directly below `C:\`. The directory of a
-//! profile is closed by default. On Windows we cannot find out who owns a port.
+//! Windows has access rights (ACL) instead of modes. We read them and never change them: no lock file is
+//! published in a directory that all users can read, such as one directly below `C:\`. By default, other
+//! users cannot read a user's profile. On Windows we cannot find out who owns a port.
 
 mod dir;
 mod environment;

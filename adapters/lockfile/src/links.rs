@@ -1,4 +1,4 @@
-//! Follows the way to a file, link by link.
+//! Resolves a path, link by link.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata, symlink_metadata};
@@ -24,7 +24,7 @@ fn or_follow(found: io::Result<PathBuf>, path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// What we meet on the way to a file.
+/// What lies on the way to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A directory above the file.

@@ -26,13 +26,13 @@
 //! - An end that was accepted and closed has no inode either. Then the listener decides too, and no process
 //!   receives what the client sends.
 //! - A connection within this machine is refused if its other end is in no table ([`Unknown::NotFound`]).
-//!   Otherwise another user who listens could keep the queue full, so that the other end appears only after
-//!   the client has sent its first bytes, and the token with them. Under WSL the other end may be in Windows,
-//!   and the result is [`Unknown::OtherMachine`].
+//!   Otherwise another user could listen there and keep the queue of waiting connections full. The other end
+//!   would then appear only after the client has sent its first bytes, and the token with them. Under WSL the
+//!   other end may be in Windows, and the result is [`Unknown::OtherMachine`].
 //!
-//! Linux tells, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has an interface
-//! for this that Rust can call without `unsafe` or a crate that we would trust (docs/decisions.md). There the
-//! result is [`Unknown::Unsupported`]; show it to the person.
+//! Linux reports the owner, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has an
+//! interface for this that Rust can call without `unsafe` or a crate that we would trust (docs/decisions.md).
+//! There the result is [`Unknown::Unsupported`]; show it to the person.
 
 use std::net::SocketAddr;
 
@@ -99,8 +99,8 @@ pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknow
     }
 }
 
-/// Returns true if this system can tell who owns the clients of this listener. The listener itself is the test: the
-/// table of sockets must list it, with our uid.
+/// Returns true if this system can tell who owns the clients of this listener. To find out, we look up the
+/// listener itself: the table of sockets must list it, with our uid.
 #[must_use]
 pub fn can_report_clients(listener: SocketAddr) -> bool {
     let row = Sockets::new().listener(canonical(listener));
@@ -160,7 +160,7 @@ fn find_owner(
         let listener = if is_server { sockets.listener(peer)?.map(owner) } else { None };
         match listener {
             Some(listener) if end.is_some() => return Ok(Some(listener)),
-            // The other end is in no table. That another user listens says more than `NotFound`.
+            // The other end is in no table, but another user listens, which says more than `NotFound`.
             Some(Owner::Other { owner, us }) => return Ok(Some(Owner::Other { owner, us })),
             _ => {}
         }
@@ -205,12 +205,12 @@ mod tests {
         drop(stream);
         assert_eq!(client_owner(local, peer), Owner::Unknown(Unknown::NotFound), "the client has closed");
         drop((accepted, listener));
-        assert_eq!(server_owner(peer, local), Owner::Unknown(Unknown::NotFound), "nobody listens");
+        assert_eq!(server_owner(peer, local), Owner::Unknown(Unknown::NotFound), "nothing listens");
         assert!(matches!(check_server(peer, local), Err(Error::PortWithoutOwner { .. })));
     }
 
-    /// All pairs of what the tables say about the other end and the listener. Where the other end is in no
-    /// table, only a listener of another user counts: anybody can be behind that end, and the queue of our
+    /// Each combination of what the tables say about the other end and the listener. If the other end is in
+    /// no table, only a listener of another user counts: that end can belong to anybody, and the queue of our
     /// own listener can be full of connections from others.
     #[test]
     fn l13_each_pair_of_end_and_listener_decides() {
@@ -227,14 +227,14 @@ mod tests {
             ("a listener of another user alone", None, listens(other), them, unknown),
             ("an end of no process", end(0, 0), None, unknown, unknown),
             ("an end of no process, our listener", end(0, 0), listens(us), Owner::Us, unknown),
-            ("an end of no process, another listener", end(0, 0), listens(other), them, unknown),
-            ("an end of no process, with our uid", end(us, 0), listens(other), them, unknown),
+            ("an end of no process, a listener of another user", end(0, 0), listens(other), them, unknown),
+            ("an end of no process with our uid", end(us, 0), listens(other), them, unknown),
             ("our end", end(us, 8), None, Owner::Us, Owner::Us),
             ("our end, our listener", end(us, 8), listens(us), Owner::Us, Owner::Us),
-            ("our end, another listener", end(us, 8), listens(other), Owner::Us, Owner::Us),
+            ("our end, a listener of another user", end(us, 8), listens(other), Owner::Us, Owner::Us),
             ("an end of another user", end(other, 8), None, them, them),
             ("an end of another user, our listener", end(other, 8), listens(us), them, them),
-            ("an end of another user, its listener", end(other, 8), listens(other), them, them),
+            ("an end and a listener of another user", end(other, 8), listens(other), them, them),
         ];
         for (name, end, listener, server, client) in rows {
             let table: Vec<Row> = [end, listener].into_iter().flatten().collect();

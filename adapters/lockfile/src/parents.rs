@@ -1,7 +1,7 @@
 //! Checks the directories above the directory of lock files.
 //!
-//! A user who can rename an entry of such a directory can replace ours by another one. So we check each
-//! directory on the way, including those that symbolic links lead to:
+//! A user who can rename the entries of such a directory can put another directory in place of ours. So we
+//! check each directory on the way, including those that symbolic links lead to:
 //!
 //! | a directory above | a program that publishes or scans | the doctor |
 //! | --- | --- | --- |
@@ -9,17 +9,17 @@
 //! | is writable by everybody and has the sticky bit, as `/tmp` has: entries stay with their owner | goes on | |
 //! | is writable by its group, without the sticky bit | goes on | reports it |
 //! | is writable by everybody, without the sticky bit | refuses | reports it |
-//! | belongs to a third user, or is a symbolic link of one | refuses | reports it |
+//! | belongs to any other user, or is a symbolic link of such a user | refuses | reports it |
 //!
-//! Windows has access rights (ACL) in place of modes. There "everybody" means the accounts that stand for all
-//! users (Everyone, Users, Authenticated Users and the like), and whoever may delete the directory or what is
-//! in it, or change its rights or owner, can replace it. Single accounts and groups with such a right are
-//! reported like a group, and so is an owner that is another account of the machine or domain. We trust the
-//! system and the administrators. A file system that has no access rights, such as FAT, is open to everybody;
-//! a drive or share whose access rights Windows cannot read is not judged.
+//! Windows has access rights (ACL) instead of modes. There "everybody" means the accounts that stand for all
+//! users (Everyone, Users, Authenticated Users and the like), and an account can replace a directory if it
+//! may delete the directory or what is in it, or change its rights or owner. Single accounts and groups with
+//! such a right are reported like a group, and so is an owner that is another account of the machine or
+//! domain. We trust the system and the administrators. On a file system without access rights, such as FAT,
+//! everybody can replace everything. A drive or share whose access rights Windows cannot read is not judged.
 //!
-//! Under WSL, the mode and owner of a directory on a drive of Windows mean nothing, because Windows decides
-//! who reaches it. So it is not judged.
+//! Under WSL, the mode and owner of a directory on a Windows drive mean nothing, because Windows decides who
+//! has access to it. So it is not judged.
 //!
 //! In a user namespace that does not map all users, one uid stands for all the others, perhaps including
 //! root. There a directory that this uid owns counts as root's.

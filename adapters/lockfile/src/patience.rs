@@ -1,5 +1,5 @@
 //! Retries on Windows while another program holds a new file: indexers, antivirus programs and readers open
-//! each one for some milliseconds, in which nobody can replace, remove or open it.
+//! each new file for some milliseconds, during which no other program can replace, remove or open it.
 
 use std::io;
 use std::thread::sleep;
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn file_that_is_held_is_tried_again_for_a_while() {
-        // The failures before the success, the attempts, and whether it ends well.
+        // The failures before the success, the attempts, and whether the last attempt succeeds.
         for (failures, attempts, ends_well) in
             [(0, 1, true), (1, 2, true), (9, 10, true), (10, 10, false), (u32::MAX, 10, false)]
         {

@@ -34,7 +34,7 @@ pub(crate) fn listening(host: IpAddr, ports: &[u16]) -> Vec<Option<bool>> {
 
 fn is_listening(addr: SocketAddr) -> Option<bool> {
     match TcpStream::connect_timeout(&addr, PATIENCE) {
-        // If nobody listens on the port, the system may give it to the very socket that connects.
+        // If nothing listens on the port, the system may give it to the very socket that connects.
         Ok(stream) => Some(stream.local_addr().ok()? != stream.peer_addr().ok()?),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Some(false),
         Err(_) => None,
@@ -52,7 +52,7 @@ mod tests {
         let open = listener.local_addr().unwrap().port();
         let host = Ipv4Addr::LOCALHOST.into();
         assert_eq!(listening(host, &[]), []);
-        // Nobody listens on ports 1 to 40 of a test machine, since the system assigns higher ones.
+        // Nothing listens on ports 1 to 40 of a test machine, since the system assigns higher ones.
         assert_eq!(listening(host, &[1]), [Some(false)]);
         assert_eq!(listening(host, &[open]), [Some(true)]);
         let mut ports: Vec<u16> = (1..=20).chain(24..=40).collect();

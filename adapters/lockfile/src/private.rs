@@ -30,7 +30,7 @@ pub fn write_private(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
 }
 
 /// Reads a file that [`write_private`] has written, as carefully as a [`scan`](crate::scan), and only if no
-/// other user can have read it or put it there. So you never take somebody else's text for your own.
+/// other user can have read it or put it there. So you never use contents that somebody else wrote.
 ///
 /// # Errors
 /// [`Error::NotOurs`], [`Error::TooOpen`] if other users have any permission, [`Error::Symlink`],
@@ -48,8 +48,8 @@ pub fn read_private(path: impl AsRef<Path>) -> Result<String, Error> {
     }
 }
 
-/// Opens the directory of a file that only its user may read and replace. Also returns the absolute path of
-/// the file, which ends in its name.
+/// Opens the directory of a file that only our user may read and replace. Also returns the absolute path of
+/// the file, which has a file name.
 fn open(operation: &'static str, path: &Path) -> Result<(PathBuf, sys::Dir), Error> {
     let path = absolute(path).map_err(Error::io("resolve", path))?;
     let (Some(dir), Some(_)) = (path.parent(), path.file_name()) else {

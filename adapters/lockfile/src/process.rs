@@ -4,10 +4,10 @@ use crate::sys;
 
 /// Returns whether a process with this id is alive; `None` if the system does not tell.
 ///
-/// A process that we may not signal, or on Windows not look at, counts as alive. One that has ended does not
-/// on Linux and Windows, even if its parent has not noticed yet. We only see the processes of our own system
-/// and container: under WSL, those of Windows are invisible. On systems other than Unix and Windows the
-/// result is always `None`.
+/// A process that we may not signal (on Windows: not open) counts as alive. On Linux and Windows, a process
+/// that has ended counts as dead even if its parent has not noticed yet. We see only the processes of our own
+/// system and container: under WSL, those of Windows are invisible. On systems other than Unix and Windows
+/// the result is always `None`.
 #[must_use]
 pub fn pid_alive(pid: u32) -> Option<bool> {
     sys::pid_alive(pid)
@@ -24,14 +24,14 @@ mod tests {
 
     #[test]
     fn living_and_ended_processes_are_distinguished() {
-        assert_eq!(pid_alive(std::process::id()), Some(true), "we");
+        assert_eq!(pid_alive(std::process::id()), Some(true), "this process");
         if cfg!(unix) {
             // Process 1 belongs to root. A user who may not signal it gets the same result.
             assert_eq!(pid_alive(1), Some(true), "the first process");
         }
-        assert_eq!(pid_alive(0), Some(false), "a group, or no process");
-        assert_eq!(pid_alive(u32::MAX), Some(false), "-1 means all processes");
-        assert_eq!(pid_alive(ended_process()), Some(false), "one that ended");
+        assert_eq!(pid_alive(0), Some(false), "0, which means a group or no process");
+        assert_eq!(pid_alive(u32::MAX), Some(false), "-1, which means all processes");
+        assert_eq!(pid_alive(ended_process()), Some(false), "a process that has ended");
     }
 
     /// On Unix an ended process stays until its parent asks for its status, on Windows until its handles are

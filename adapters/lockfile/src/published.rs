@@ -61,8 +61,8 @@ impl Published {
         &self.file
     }
 
-    /// Publishes `file` in place of the one before. Call it when folders were opened or closed. A reader
-    /// finds either file, whole. The token stays, because the server still requires it, and so does the scope
+    /// Replaces the published file by `file`. Call it when folders were opened or closed. A reader finds
+    /// either file, whole. The token stays, because the server still requires it, and so does the scope
     /// ([`LockFile::scope`]), because the process is the same.
     ///
     /// # Errors
@@ -100,10 +100,10 @@ impl Published {
     /// process (measured). Of the files whose folder contains their directory, they take the one with the
     /// longest folder, then the newest: what a killed editor left behind would hide this one forever.
     ///
-    /// Removes what editors of our scope left behind. If a newer file of a dead process stays that has one of
-    /// our folders, renews the time of ours, unless a living editor of our scope has a newer file for that
-    /// folder: then that editor renews its own. Returns true if the file of a living process would hide ours
-    /// once that process ends.
+    /// Removes what editors of our scope left behind. If there is still a newer file of a dead process with
+    /// one of our folders, sets a newer time on ours, unless a living editor of our scope has a newer file
+    /// for that folder: then that editor does the same for its own. Returns true if the file of a living
+    /// process would hide ours once that process ends.
     pub(crate) fn outrank_leftovers(&mut self) -> bool {
         // On other systems we never know that a process is dead.
         if !cfg!(any(unix, windows)) || self.form != LockForm::Lock {
@@ -120,7 +120,7 @@ impl Published {
         for (found, file, nearness) in rivals {
             let (is_newer, is_ours) = (found.modified >= modified, file.scope == self.file.scope);
             match (found.pid_alive, nearness) {
-                // From here, we cannot see the process of another scope.
+                // A process of another scope may be alive although it looks dead from here.
                 (Some(false), Nearness::Same) if is_newer && (is_ours || file.scope.is_none()) => {
                     newest_dead = newest_dead.max(found.modified);
                 }
@@ -128,8 +128,8 @@ impl Published {
                     is_guarded |= is_ours && file.scope.is_some() && found.modified > modified;
                     again = true;
                 }
-                // Against a longer folder only a removal helps, so only the end of an editor of our scope
-                // matters.
+                // A file with a longer folder wins whatever its time, so only removing it helps. We remove
+                // only files of our scope.
                 (Some(true), Nearness::Below) => again |= is_ours && file.scope.is_some(),
                 _ => {}
             }
@@ -178,7 +178,7 @@ impl Published {
         }
     }
 
-    /// Looks at the file with our name. It is ours if it has our token, or if its text is what we wrote.
+    /// Looks at the file with our name. It is ours if it has our token, or the contents that we wrote.
     fn look(&self) -> Result<Seen, Error> {
         let name = self.form.file_name(self.port, &self.file);
         match read(self.dir.handle(), OsStr::new(&name), self.form, &self.path).file {
@@ -210,8 +210,8 @@ enum Nearness {
     Same,
 }
 
-/// Returns where another file's folders are relative to ours; `None` if no agent in `ours` can prefer the
-/// other file.
+/// Returns where another file's folders are relative to ours; `None` if no agent that works in one of our
+/// folders can prefer the other file.
 fn nearness(theirs: &[String], ours: &[String]) -> Option<Nearness> {
     let parsed = |folders: &[String]| -> Vec<LocalPath> {
         folders.iter().filter_map(|folder| LocalPath::parse(folder, Platform::native()).ok()).collect()
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use crate::{new_token, temp_dir::TempDir};
 
-    /// A value in a forked child, whose process id is not the one that published.
+    /// In a forked child, the process id is not that of the process that published.
     #[test]
     fn l16_forked_child_removes_nothing() {
         let temp = TempDir::new();

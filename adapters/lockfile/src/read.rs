@@ -16,7 +16,7 @@ pub(crate) struct Contents {
     pub(crate) file: Result<LockFile, Error>,
 }
 
-/// Reads `name` in `dir` as a file of this kind; `path` is for messages.
+/// Reads `name` in `dir` as a file in this form; `path` is for messages.
 pub(crate) fn read(dir: &sys::Dir, name: &OsStr, form: LockForm, path: &Path) -> Contents {
     let opened = dir
         .open_file(name, path)

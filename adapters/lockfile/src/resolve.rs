@@ -11,12 +11,12 @@ use crate::{Error, sys, system};
 
 /// Tells whether `given`, a path or `file:` URI from a peer, lies in these folders, by what is on the disk
 /// now. The path in the result has no symbolic links. Open that one and not `given`, and open it at once,
-/// before somebody can make a link there. In WSL `given` may be a path of Windows
+/// before somebody can put a link there. In WSL, `given` may be a Windows path
 /// ([`System::Wsl`](ide_mcp::ide::paths::System::Wsl)).
 ///
 /// # Errors
-/// The errors of [`resolve`], for the path. A folder that cannot be resolved is not an error: no path lies in
-/// it.
+/// The errors of [`resolve`], for the path. A folder that cannot be resolved is not an error; it counts as
+/// containing nothing.
 pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> {
     let path = match LocalPath::parse(given, system()) {
         Ok(path) => resolve(&path)?,

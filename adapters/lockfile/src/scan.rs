@@ -76,8 +76,8 @@ pub struct Found {
     pub file: Result<LockFile, Error>,
     /// When it was last written; `None` if the file could not be opened.
     pub modified: Option<SystemTime>,
-    /// The permission bits, if the system has any. Unless the bits of others (0077) are clear, they may be able
-    /// to read the token. `None` also for a file on a drive of Windows under WSL, where the bits mean nothing.
+    /// The permission bits, if the system has any. If a bit of others (0077) is set, other users may be able
+    /// to read the token. `None` also for a file on a Windows drive under WSL, where the bits mean nothing.
     pub mode: Option<u32>,
     /// Whether the process is alive ([`pid_alive`]). `None` also if it belongs to the other of the two
     /// systems, Windows and Linux, that share a directory under WSL.
@@ -104,7 +104,7 @@ impl Found {
     }
 
     /// Returns the file as a candidate for [`choose`](ide_mcp::ide::discovery::matching::choose), with the
-    /// error as text; `None` without a port.
+    /// error as a string; `None` without a port.
     #[must_use]
     pub fn listed(&self) -> Option<Candidate<String>> {
         Some(Candidate {

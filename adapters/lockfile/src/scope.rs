@@ -2,9 +2,9 @@
 //! Windows, where no safe interface names the boot, it is one machine; after a reboot the earlier processes
 //! are dead anyway.
 //!
-//! Machines (NFS) and containers may share a home. From here, the process of another machine's lock file
-//! looks dead even if it is alive. So an editor marks its lock file with its scope, and removes by itself
-//! only what editors of its own scope left behind.
+//! Machines (NFS) and containers may share a home. The process that another machine's lock file names looks
+//! dead from here, even if it is alive. So an editor marks its lock file with its scope, and removes by
+//! itself only what editors of its own scope left behind.
 
 /// Returns the scope of this process. On Linux, that is the id of the kernel's boot and the number of the pid
 /// namespace; on Windows, the name of the machine or container. `None` if the system does not tell, as on

@@ -13,7 +13,7 @@ pub(crate) struct TempDir(PathBuf);
 impl TempDir {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        // On Windows a canonical path begins with `\\?\`, which nobody writes.
+        // On Windows a canonical path begins with `\\?\`, which no person and no client writes.
         let temp = env::temp_dir();
         let temp = if cfg!(windows) { temp } else { temp.canonicalize().unwrap() };
         trust_new_directories();
@@ -21,7 +21,7 @@ impl TempDir {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = temp.join(format!("ide-mcp-lockfile-{}-{count}", process::id()));
             match fs::create_dir(&path) {
-                // A killed test had our process id.
+                // An earlier test with our process id was killed, and left this directory.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => return made.map(|()| Self(path)).unwrap(),
             }

@@ -1,4 +1,4 @@
-//! The modes of files and directories under the worst umask. The umask belongs to the process, so
+//! The modes of files and directories under the most permissive umask. The umask belongs to the process, so
 //! this test is a program of its own.
 
 #![cfg(unix)]

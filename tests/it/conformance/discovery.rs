@@ -60,5 +60,5 @@ pub const ROWS: &[Row] = &[
     claim("spelling matches", "a folder in another spelling contains the directory of an agent")
         .test(SPELLING, "folder_contains_path_by_system"),
     claim("spelling room", "folders take at most 48 KiB of the 64 of a lock file")
-        .test(FOLDERS, "folders_take_bounded_room_in_lock_file"),
+        .test(FOLDERS, "length_of_folders_in_lock_file_is_limited"),
 ];

@@ -53,7 +53,7 @@ pub fn find_editor(cwd: impl AsRef<Path>) -> Result<FoundEditor, Box<NoEditor>> 
 pub struct EditorSearch {
     /// Take the editor of this lock file, and look at nothing else. Default none.
     pub lock_file: Option<PathBuf>,
-    /// Take the editor on this port, whatever directory it has open. Default none.
+    /// Take the editor on this port, whatever folders it has open. Default none.
     pub port: Option<u16>,
     /// Take the editor that has this directory open. Default none, which means the working directory of the
     /// process.
@@ -242,8 +242,8 @@ impl EditorSearch {
 struct SearchDir {
     form: LockForm,
     dir: PathBuf,
-    /// True if the search goes on when the directory cannot be read: a project may be part of a shared
-    /// folder, and a home of Windows has its own rules.
+    /// True if the search goes on when the directory cannot be read: a project may lie in a shared folder,
+    /// and a Windows home has its own access rights.
     may_fail: bool,
 }
 
@@ -268,7 +268,7 @@ fn refusing(env: &ClientEnv, matching: &Matching, listed: &[Candidate<String>]) 
     };
     let unseen: Vec<&Accepted> = matching.accepted.iter().filter(is_unseen).collect();
     let ports: Vec<u16> = unseen.iter().map(|accepted| accepted.port).collect();
-    // A name would have to be looked up, perhaps on another machine, so only an address is tried.
+    // Only an address is tried: a name would have to be resolved, perhaps to another machine.
     let answers = listening(env.host().parse().ok()?, &ports);
     let refuse = unseen.iter().zip(answers).filter(|(_, answer)| *answer == Some(false));
     let mut refusing: Vec<usize> = refuse.map(|(accepted, _)| accepted.index).collect();

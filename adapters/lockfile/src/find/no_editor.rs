@@ -12,14 +12,15 @@ use ide_mcp::ide::paths::{LocalPath, Platform};
 use super::FoundEditor;
 use crate::Error;
 
-/// How many rows the text of a [`NoEditor`] has about editors that fit, and about lock files that do not:
-/// what fits on a screen of 24 rows.
+/// The maximum number of rows in each of the two lists of the message: the editors that fit, and the lock
+/// files that do not. One such list fits on a screen of 24 rows.
 const MAX_ROWS: usize = 20;
-/// How many bytes these rows may take. The first row is always shown, and those that do not fit are counted.
+/// The maximum number of bytes in each list. The first row is always shown; those left out are counted.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// Why a search found no editor, with every candidate and what is wrong with it. The text has several lines
-/// and says what to do. Its length is bounded, whatever the lock files contain; the fields have everything.
+/// Why a search found no editor, with every candidate and what is wrong with it. The message has several
+/// lines and says what to do. Its length is bounded, whatever the lock files contain; the fields have
+/// everything.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug)]
@@ -33,12 +34,12 @@ pub struct NoEditor {
     pub accepted: Vec<FoundEditor>,
     /// The lock files that do not fit, newest first.
     pub refused: Vec<RefusedFile>,
-    /// Why directories were not read: because another user owns them, or for any reason if they belong to a
-    /// project or, in WSL, to a home of Windows.
+    /// Why some directories were not read: because another user owns them, or, for those of a project and for
+    /// Windows homes in WSL, any other error.
     pub unread: Vec<Error>,
     /// The value of [`PORT_VARIABLE`].
     pub(super) port: Option<String>,
-    /// The forms of the working directory.
+    /// The working directory, with and without symbolic links.
     pub(super) dirs: Vec<LocalPath>,
 }
 
@@ -50,8 +51,8 @@ pub struct NoEditor {
 pub enum NoEditorReason {
     /// The working directory cannot be used.
     WorkingDir(io::Error),
-    /// We could not read or determine a directory of lock files, or not read the lock file that the search
-    /// names.
+    /// We could not determine or read a directory of lock files, or could not read the lock file that the
+    /// search names.
     Unreadable(Error),
     /// The lock file that the search names does not exist.
     NoFile {
@@ -191,8 +192,8 @@ impl NoEditor {
         format!("{}: {reason}{}", path.display(), if self.is_inside(reason) { inside } else { "" })
     }
 
-    /// Returns true if a refused editor has a folder inside the working directory open. The real client does not
-    /// attach to such an editor by itself, but lists it (measured).
+    /// Returns true if a refused editor has a folder inside the working directory open. The real client does
+    /// not attach to such an editor by itself, but lists it (measured).
     fn is_inside(&self, reason: &Refusal) -> bool {
         let Refusal::Elsewhere { folders } = reason else { return false };
         let parsed = folders.iter().filter_map(|folder| LocalPath::parse(folder, Platform::native()).ok());

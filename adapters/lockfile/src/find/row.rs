@@ -19,7 +19,7 @@ impl FoundEditor {
         // Two windows of one editor have the same name.
         if let Some(pid) = pid {
             row.push_str(&format!(", process {pid}"));
-            // A process of another container has a number of its own there.
+            // In another container, the same process id is a different process.
             if let Some(terminal) = terminal_of(*pid).filter(|_| dead_process.is_none()) {
                 row.push_str(&format!(" in {terminal}"));
             }
@@ -94,7 +94,7 @@ mod tests {
                 folders: Vec::new(),
                 pid: Some(8),
                 modified: None,
-                // So that nobody looks up the terminal of process 8.
+                // So that the terminal of process 8 is not looked up.
                 dead_process: Some(8),
                 is_marked: false,
             };
@@ -110,12 +110,16 @@ mod tests {
         let rows = [
             ("none", stat("a", 0), None),
             ("a pseudoterminal", stat("a", 136 << 8 | 3), Some("pts/3")),
-            ("the 300th", stat("a", (300 & 0xff) | 136 << 8 | (300 >> 8) << 20), Some("pts/300")),
+            (
+                "the 300th pseudoterminal",
+                stat("a", (300 & 0xff) | 136 << 8 | (300 >> 8) << 20),
+                Some("pts/300"),
+            ),
             ("the 300th, by the second major number", stat("a", 137 << 8 | 44), Some("pts/300")),
             ("a console", stat("a", 4 << 8 | 2), Some("tty2")),
             ("a serial line", stat("a", 4 << 8 | 64), None),
             ("a hostile name", stat("a) S 1 1 1 34816 (b", 136 << 8 | 3), Some("pts/3")),
-            ("no line of this kind", "7".into(), None),
+            ("not such a line", "7".into(), None),
         ];
         for (name, stat, expected) in rows {
             assert_eq!(terminal_in(&stat).as_deref(), expected, "{name}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// A process that cannot run: the greatest process id of Linux is 4,194,304.
+/// A process id that no process can have: the largest one of Linux is 4,194,304.
 const DEAD: u32 = 4_000_000_000;
 
 /// A directory with lock files, and a directory in which the agent works.
@@ -59,6 +59,7 @@ fn editor_is_found_by_directory_or_port() {
     let us = std::process::id();
     place.write(1001, "ws", us, &place.work());
     place.write(1002, "ws", us, "/elsewhere");
+    fs::create_dir(place.dir.join("work/below")).unwrap();
     let here = || EditorSearch::in_dir(place.work());
     let port = EditorSearch::on_port;
     let (none, terminal) = (ClientEnv::default(), env("CLAUDE_CODE_SSE_PORT", "1002"));
@@ -66,10 +67,16 @@ fn editor_is_found_by_directory_or_port() {
     let host = env("CLAUDE_CODE_IDE_HOST_OVERRIDE", "[::1]");
     let cases: &[(&str, EditorSearch, &ClientEnv, u16, &str)] = &[
         ("the directory", here(), &none, 1001, "127.0.0.1"),
-        ("a folder below", EditorSearch::in_dir(place.dir.join("work")), &none, 1001, "127.0.0.1"),
+        ("a folder below", EditorSearch::in_dir(place.dir.join("work/below")), &none, 1001, "127.0.0.1"),
         ("the port", port(1002), &none, 1002, "127.0.0.1"),
         ("the port, although the agent does not attach by itself", port(1002), &off, 1002, "127.0.0.1"),
-        ("no agent", EditorSearch { ignores_auto_connect: true, ..here() }, &off, 1001, "127.0.0.1"),
+        (
+            "a program that is not an agent",
+            EditorSearch { ignores_auto_connect: true, ..here() },
+            &off,
+            1001,
+            "127.0.0.1",
+        ),
         ("the port of the terminal", here(), &terminal, 1002, "127.0.0.1"),
         ("another host", here(), &host, 1001, "::1"),
     ];
@@ -84,7 +91,7 @@ fn editor_is_found_by_directory_or_port() {
     assert_eq!((by_file.port, by_file.is_marked), (1002, false));
 }
 
-/// The doctor compares the two texts.
+/// The doctor compares the two strings.
 #[test]
 fn working_directory_has_the_form_of_published_folders() {
     let place = Place::new();
@@ -197,7 +204,7 @@ fn missing_editor_has_a_reason_and_remedy() {
             &["4000000000", "start the editor again"],
         ),
         ("another transport", sse, &by_port, &plain, "Refused", &["its transport is \"sse\""]),
-        ("a file that cannot be read", unreadable, &by_port, &plain, "Unreadable", &["1001.lock"]),
+        ("a file that is not valid", unreadable, &by_port, &plain, "Unreadable", &["1001.lock"]),
         ("no such file", none, &file("1001.lock"), &plain, "NoFile", &["there is no lock file", "1001.lock"]),
         ("a file without a port", misnamed, &file("x.lock"), &plain, "Misnamed", &["such as 41111.lock"]),
         (
@@ -227,13 +234,13 @@ fn missing_editor_has_a_reason_and_remedy() {
 }
 
 #[test]
-fn text_of_many_editors_is_bounded() {
-    // How many lock files, how long the folder of each is, whether they fit, and how the text ends.
+fn message_about_many_editors_is_bounded() {
+    // How many lock files, how long the folder of each is, whether they fit, and how the message ends.
     let rows = [
         ("as many as there are rows", 20, 100, false, None),
         ("one more", 21, 100, false, Some("… and 1 more")),
-        ("as many that fit", 20, 0, true, None),
-        ("one more that fits", 21, 0, true, Some("… and 1 more")),
+        ("as many editors that fit", 20, 0, true, None),
+        ("one more editor that fits", 21, 0, true, Some("… and 1 more")),
         ("long folders", 20, 190, false, Some(" more")),
     ];
     for (name, files, length, fits, more) in rows {
@@ -274,7 +281,7 @@ fn dead_process_is_found_if_permitted() {
 /// For a lock file without a process id, or from the other side of WSL, only the port can tell whether the
 /// editor lives.
 #[test]
-fn refusing_port_decides_if_no_process_is_visible() {
+fn port_decides_if_the_process_is_not_visible() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let open = listener.local_addr().unwrap().port();
     let us = Some(std::process::id());
@@ -282,7 +289,7 @@ fn refusing_port_decides_if_no_process_is_visible() {
     let above = |place: &Place| place.dir.path().to_str().unwrap().to_owned();
     type Folder = fn(&Place) -> String;
     let (here, above): (Folder, Folder) = (here, above);
-    // The ports, processes and folders of the files, and the port that is found. Nobody listens on ports 1 to
+    // The ports, processes and folders of the files, and the port that is found. Nothing listens on ports 1 to
     // 3.
     type Row<'a> = (&'a str, &'a [(u16, Option<u32>, Folder)], Result<u16, (&'a str, &'a [&'a str])>);
     let rows: &[Row<'_>] = &[
@@ -337,7 +344,7 @@ fn refusing_port_decides_if_no_process_is_visible() {
 }
 
 #[test]
-fn home_of_windows_that_cannot_be_read_stops_no_search() {
+fn unreadable_windows_home_does_not_stop_the_search() {
     let place = Place::new();
     place.write(1001, "ws", std::process::id(), &place.work());
     fs::write(place.dir.join("file"), "").unwrap();
@@ -346,7 +353,7 @@ fn home_of_windows_that_cannot_be_read_stops_no_search() {
     let found = search.find_in(&ClientEnv::default(), vec![SearchDir::from(home.clone()), place.searched()]);
     assert_eq!(found.unwrap().port, 1001);
     let none = search.find_in(&ClientEnv::default(), vec![SearchDir::from(home)]).unwrap_err();
-    // For Windows such a directory is missing, for Unix it is not a directory.
+    // Windows reports a missing directory here, Unix a file that is not a directory.
     assert!(none.unread.len() == 1 || cfg!(windows), "{none}");
 }
 

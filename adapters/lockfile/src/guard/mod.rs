@@ -9,8 +9,8 @@
 //!
 //! A look checks whether the file is in place, and restores it if it is gone. When another lock file is
 //! written, the guard also [keeps the file first](Keep::keep_first). Call [`Guard::tick`] from your loop; it
-//! uses the disk only when a look is due. If the system sends notifications, that is once at the start, and
-//! after each change of the file or its directory. If your loop must never wait for a disk, use a
+//! uses the disk only when a look is due. If the system sends notifications, a look is due once at the start,
+//! and after each change of the file or its directory. If your loop must never wait for a disk, use a
 //! [`GuardThread`].
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -32,7 +32,7 @@ pub use thread::GuardThread;
 
 use crate::{Error, Published, Watch};
 
-/// With a shorter interval the guard would do nothing but look.
+/// The minimum interval. With a shorter one the guard would do nothing but look at the file.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// When a guard looks at its file.
@@ -66,7 +66,7 @@ pub trait Keep: Send + 'static {
     /// because the file of a living process would hide this one once that process ends.
     ///
     /// [`Published`] removes what is surely left over, as [`LockDir::publish`](crate::LockDir::publish) does,
-    /// and renews the time of its file. The default does nothing, which is right for a test double.
+    /// and gives its file a newer time. The default does nothing, which is right for a test double.
     fn keep_first(&mut self) -> bool {
         false
     }
@@ -136,7 +136,7 @@ enum LookAt {
 
 impl<K: Keep> Guard<K> {
     /// How long the guard waits between two looks without notifications, between two attempts to restore the
-    /// file, and between two looks at a living editor whose end would hide this one.
+    /// file, and between two looks at a living editor whose file would hide this one if it were killed.
     pub const INTERVAL: Duration = Duration::from_secs(5);
 
     /// Guards this file from the first [`tick`](Self::tick) on.

@@ -14,8 +14,7 @@ use ide_mcp::{Clock, Time};
 use super::{Guard, GuardMode, Keep};
 use crate::Error;
 
-/// How long `remove` and `drop` wait for the thread to remove the file. A disk that takes longer counts as
-/// hanging.
+/// How long `remove` and `drop` wait for the thread to remove the file. If it takes longer, the disk hangs.
 const REMOVAL: Duration = Duration::from_secs(2);
 
 /// A [`Guard`] on a thread of its own.
@@ -126,7 +125,7 @@ impl Drop for GuardThread {
     }
 }
 
-/// Our end, which wakes the thread without waiting, and the end on which the thread waits.
+/// Our end, which wakes the thread without blocking, and the end on which the thread waits.
 #[cfg(unix)]
 type Wake = std::os::unix::net::UnixStream;
 #[cfg(unix)]

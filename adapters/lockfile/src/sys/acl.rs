@@ -1,4 +1,4 @@
-//! Who can do what with a file of Windows, by the text of its security descriptor (SDDL).
+//! Who may do what with a file on Windows, read from its security descriptor (SDDL).
 //!
 //! ```text
 //! O:BAG:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;0x1301bf;;;AU)
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! We trust our own account, the system, the administrators and whatever acts for them: they can read
-//! everything anyway, like root. All others either stand for all users of the machine, or are single accounts
-//! and groups whose members we do not know. We ignore entries that deny, so a directory may be safer than we
-//! judge it.
+//! everything anyway, like root. Every other account either stands for all users of the machine, or is a
+//! single account or a group whose members we do not know. We ignore entries that deny access, so a directory
+//! may be safer than we judge it.
 
 use crate::Weakness;
 
@@ -18,18 +18,19 @@ use crate::Weakness;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Descriptor<'a> {
     owner: Option<&'a str>,
-    /// `None` without a list: then everybody may do everything, as on a file system without access rights.
+    /// The entries of the DACL. `None` without a DACL: then everybody may do everything, as on a file system
+    /// without access rights.
     entries: Option<Vec<Entry<'a>>>,
 }
 
-/// An entry that allows something to an account.
+/// An entry that allows an account to do something.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry<'a> {
     account: &'a str,
     rights: u32,
-    /// False if the entry only concerns what is below.
+    /// False if the entry is only inherited, and does not apply to the directory itself.
     is_for_itself: bool,
-    /// True if files below get the entry.
+    /// True if files in the directory inherit the entry.
     is_for_files: bool,
 }
 
@@ -37,13 +38,13 @@ struct Entry<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) others: Others,
-    /// The numbers of the owner and of our account, if another account of our machine or domain owns it.
+    /// The RIDs of the owner and of our account, if another account of our machine or domain owns it.
     pub(crate) other_owner: Option<(u32, u32)>,
 }
 
 impl Access {
-    /// Returns why the directory does not protect what lies below it, if it does not. We cannot know who is
-    /// behind single accounts and groups, so they alone are no reason to refuse, like a group on Unix.
+    /// Returns why the directory does not protect what lies below it; `None` if it does. We cannot know who
+    /// uses a single account or is in a group, so these alone are no reason to refuse, like a group on Unix.
     pub(crate) fn weakness(self) -> Option<Weakness> {
         let mode = self.others.mode();
         if self.others.all.replaces {
@@ -59,9 +60,9 @@ impl Access {
 /// What accounts other than the trusted ones may do with a file or directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Others {
-    /// The accounts that stand for all users.
+    /// What accounts that stand for all users may do.
     pub(crate) all: Bits,
-    /// The other ones.
+    /// What single accounts and groups may do.
     pub(crate) some: Bits,
 }
 
@@ -72,7 +73,7 @@ pub(crate) struct Bits {
     pub(crate) reads: bool,
     /// Change it, or add, change or remove a file in it.
     pub(crate) writes: bool,
-    /// Replace it or what is in it, or take the right to.
+    /// Replace it or what is in it, or give themselves the right to.
     pub(crate) replaces: bool,
 }
 
@@ -90,7 +91,7 @@ const GENERIC_READ: u32 = 0x8000_0000;
 const TAKES_OVER: u32 = WRITE_DAC | WRITE_OWNER | GENERIC_ALL;
 
 impl<'a> Descriptor<'a> {
-    /// Parses the text; `None` if it has a form that we do not know, so that we can say nothing about it.
+    /// Parses a descriptor; `None` if it has a form that we do not know, so that we cannot judge it.
     pub(crate) fn parse(sddl: &'a str) -> Option<Self> {
         let (mut owner, mut rest) = (None, sddl);
         while let Some((part, behind)) = rest.split_once(':') {
@@ -101,15 +102,16 @@ impl<'a> Descriptor<'a> {
                 _ => return None,
             }
         }
-        // A descriptor without a list.
+        // A descriptor without a DACL.
         rest.is_empty().then_some(Self { owner, entries: None })
     }
 
-    /// Returns the number of the owner, if it is another account of our machine or domain. We cannot know who
-    /// is behind an account from elsewhere, such as a file server.
+    /// Returns the RID of the owner, if it is another account of our machine or domain. We cannot know who
+    /// uses an account from elsewhere, such as one of a file server.
     pub(crate) fn other_owner(&self, us: &str) -> Option<u32> {
-        let is_neighbor = |owner: &&str| domain(owner).is_some_and(|of_owner| domain(us) == Some(of_owner));
-        self.owner.filter(is_neighbor).filter(|owner| whose(owner, us) != Whose::Ours).map(number)
+        let is_of_our_domain =
+            |owner: &&str| domain(owner).is_some_and(|of_owner| domain(us) == Some(of_owner));
+        self.owner.filter(is_of_our_domain).filter(|owner| whose(owner, us) != Whose::Ours).map(rid)
     }
 
     /// Returns what other users may do. `is_root` is true for the root of a drive, which nobody can replace.
@@ -149,7 +151,7 @@ impl Bits {
     }
 }
 
-/// Parses `D:`: flags, then entries in parentheses.
+/// Parses what follows `D:`: flags, then entries in parentheses. `Some(None)` for a null DACL.
 fn entries(text: &str) -> Option<Option<Vec<Entry<'_>>>> {
     let begin = text.find('(').unwrap_or(text.len());
     let (flags, mut rest) = text.split_at(begin);
@@ -162,12 +164,12 @@ fn entries(text: &str) -> Option<Option<Vec<Entry<'_>>>> {
         entries.extend(entry(text.get(..end)?)?);
         rest = text.get(end..)?.strip_prefix(')')?;
     }
-    // After the list, only the list of what is audited may follow.
+    // After the DACL, only the SACL may follow, which says what is audited.
     (rest.is_empty() || rest.starts_with("S:")).then_some(Some(entries))
 }
 
-/// Returns where the closing parenthesis of an entry is. A condition in an entry has parentheses of its own,
-/// and any text.
+/// Returns where the closing parenthesis of an entry is. A condition in the entry may contain parentheses of
+/// its own, and quoted strings.
 fn end(text: &str) -> Option<usize> {
     let (mut depth, mut is_quoted) = (0_usize, false);
     text.char_indices().find_map(|(at, character)| {
@@ -188,7 +190,7 @@ fn entry(text: &str) -> Option<Option<Entry<'_>>> {
     let mut parts = text.splitn(6, ';');
     let (kind, flags, rights) = (parts.next()?, parts.next()?, parts.next()?);
     let account = parts.nth(2)?.split(';').next()?;
-    // Allowed: plainly, for an object, and by a condition, whatever it is.
+    // Entries that allow: plain, for one object, and conditional (we take the condition as true).
     if !matches!(kind, "A" | "OA" | "XA" | "ZA") {
         return Some(None);
     }
@@ -243,28 +245,29 @@ fn rights_of(text: &str) -> Option<u32> {
     Some(rights)
 }
 
-/// Splits off the account at the beginning of a text: two letters, or `S-1-5-…`.
+/// Splits off the account at the beginning of a string: two letters, or `S-1-5-…`.
 fn account_first(text: &str) -> Option<(&str, &str)> {
-    let is_number = text.starts_with("S-");
-    let of_number = |letter: char| letter == 'S' || letter == '-' || letter.is_ascii_digit();
-    let end = if is_number { text.find(|letter| !of_number(letter)).unwrap_or(text.len()) } else { 2 };
+    let is_sid = text.starts_with("S-");
+    let is_of_sid = |letter: char| letter == 'S' || letter == '-' || letter.is_ascii_digit();
+    let end = if is_sid { text.find(|letter| !is_of_sid(letter)).unwrap_or(text.len()) } else { 2 };
     // The next part may begin with an `S`, as in `S:`.
-    let end = if is_number { text.get(..end)?.trim_end_matches('S').len() } else { end };
+    let end = if is_sid { text.get(..end)?.trim_end_matches('S').len() } else { end };
     text.split_at_checked(end)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// Our own account, the system, the administrators, and what stands for the owner or a program of ours.
+    /// Our own account, the system, the administrators, the owner's placeholders, or a program of ours.
     Ours,
-    /// An account that stands for all users, or for all who are not known.
+    /// An account that stands for all users, or for all unknown ones.
     All,
-    /// A single account, or a group; we do not know who is in it.
+    /// A single account, or a group whose members we do not know.
     Another,
 }
 
 fn whose(account: &str, us: &str) -> Whose {
-    // The system and its services, the administrators; the owner, and what stands for it.
+    // The system and its services; the administrators; the placeholders for the owner and the account itself;
+    // sandboxed programs.
     const TRUSTED: [&str; 17] = [
         "SY",
         "S-1-5-18",
@@ -284,10 +287,10 @@ fn whose(account: &str, us: &str) -> Whose {
         "S-1-5-10",
         "AC",
     ];
-    // The owner and its rights, our session, services, programs in a box of their own.
+    // The owner and its rights, our session, services, sandboxed programs (AppContainer).
     const TRUSTED_KINDS: [&str; 4] = ["S-1-3-", "S-1-5-5-", "S-1-5-80-", "S-1-15-"];
-    // Everybody, anonymous, authenticated, interactive, from the network, local, of the organization; users and guests
-    // of the machine and of a domain.
+    // Users of any kind: all, anonymous, authenticated, interactive, network, local, and those of the
+    // organization; then the users and guests of the machine and of a domain.
     const EVERYBODY: [&str; 19] = [
         "WD",
         "S-1-1-0",
@@ -309,12 +312,11 @@ fn whose(account: &str, us: &str) -> Whose {
         "DU",
         "DG",
     ];
-    let of_domain =
-        |numbers: [u32; 3]| account.starts_with("S-1-5-21-") && numbers.contains(&number(account));
+    let of_domain = |rids: [u32; 3]| account.starts_with("S-1-5-21-") && rids.contains(&rid(account));
     let is_trusted = account == us
         || TRUSTED.contains(&account)
         || TRUSTED_KINDS.iter().any(|kind| account.starts_with(kind))
-        // The administrator, and the administrators of a domain and of all.
+        // The administrator, the administrators of a domain, and those of the enterprise.
         || of_domain([500, 512, 519]);
     match account {
         _ if is_trusted => Whose::Ours,
@@ -329,9 +331,9 @@ fn domain(account: &str) -> Option<&str> {
     account.strip_prefix("S-1-5-21-")?.rsplit_once('-').map(|(domain, _)| domain)
 }
 
-/// Returns the last number of an account, which tells it from others of its machine or domain.
-pub(crate) fn number(account: &str) -> u32 {
-    account.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+/// Returns the RID of an account: the last number of its SID, unique in its machine or domain.
+pub(crate) fn rid(account: &str) -> u32 {
+    account.rsplit('-').next().and_then(|rid| rid.parse().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -342,7 +344,8 @@ mod tests {
 
     const US: &str = "S-1-5-21-1-2-3-1001";
 
-    /// Describes what others may do: all users, then single ones, with `r`, `w`, and `x` for replacing.
+    /// Describes what others may do: all users, then single accounts and groups. `r` is reading, `w` writing,
+    /// and `x` replacing.
     fn described(others: Others) -> String {
         let bits = |bits: Bits| -> String {
             let row = [(bits.reads, 'r'), (bits.writes, 'w'), (bits.replaces, 'x')];
@@ -360,11 +363,11 @@ mod tests {
                 "/",
             ),
             (
-                "below it",
+                "a directory below a profile",
                 "O:BAD:AI(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)(A;OICIID;FA;;;S-1-5-21-1-2-3-1001)",
                 "/",
             ),
-            ("with a group", "O:SYG:SYD:(A;;FA;;;SY)", "/"),
+            ("a descriptor with a group", "O:SYG:SYD:(A;;FA;;;SY)", "/"),
             (
                 "a directory on C:",
                 "O:S-1-5-21-1-2-3-1001G:S-1-5-21-1-2-3-513D:AI(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIID;0x1200a9;;;BU)\
@@ -381,50 +384,50 @@ mod tests {
                 "O:S-1-5-80-1-2-3-4-5D:PAI(A;;LC;;;AU)(A;OICIIO;SDGXGWGR;;;AU)(A;;FA;;;SY)(A;OICIIO;GA;;;BA)(A;OICI;0x1200a9;;;BU)",
                 "rw/",
             ),
-            ("an entry for the files alone", "D:(A;OIIO;FR;;;WD)", "r/"),
-            ("an entry for the directories alone", "D:(A;CIIO;FA;;;WD)", "/"),
+            ("an entry that only files inherit", "D:(A;OIIO;FR;;;WD)", "r/"),
+            ("an entry that only directories inherit", "D:(A;CIIO;FA;;;WD)", "/"),
             ("passing through", "D:(A;;FX;;;WD)", "/"),
             ("reading", "D:(A;;FR;;;WD)", "r/"),
             ("adding files", "D:(A;;FW;;;WD)", "w/"),
             ("adding directories", "D:(A;;LC;;;WD)", "/"),
-            ("removing what lies in it", "D:(A;;DT;;;WD)", "wx/"),
-            ("removing it", "D:(A;;SD;;;WD)", "x/"),
-            ("giving itself rights", "D:(A;;WD;;;WD)", "rwx/"),
-            ("taking it", "D:(A;;WO;;;BU)", "rwx/"),
-            ("all by a generic right", "D:(A;;GA;;;AU)", "rwx/"),
-            ("a number", "D:(A;;0x80000000;;;WD)", "r/"),
-            ("a decimal number", "D:(A;;1;;;WD)", "r/"),
+            ("removing what lies in the directory", "D:(A;;DT;;;WD)", "wx/"),
+            ("removing the directory", "D:(A;;SD;;;WD)", "x/"),
+            ("changing the access rights", "D:(A;;WD;;;WD)", "rwx/"),
+            ("taking ownership", "D:(A;;WO;;;BU)", "rwx/"),
+            ("the generic right to everything", "D:(A;;GA;;;AU)", "rwx/"),
+            ("rights as a hexadecimal number", "D:(A;;0x80000000;;;WD)", "r/"),
+            ("rights as a decimal number", "D:(A;;1;;;WD)", "r/"),
             ("the users of a domain", "D:(A;;FR;;;S-1-5-21-9-9-9-513)", "r/"),
             ("the administrators of a domain", "D:(A;;FA;;;S-1-5-21-9-9-9-512)", "/"),
-            ("a neighbor", "D:(A;;FA;;;S-1-5-21-1-2-3-1002)", "/rwx"),
-            ("an account whose number begins like ours", "D:(A;;FR;;;S-1-5-21-1-2-3-10011)", "/r"),
-            ("a group of a server", "D:(A;;FR;;;S-1-22-2-1000)", "/r"),
-            ("a capability", "D:(A;;FA;;;S-1-15-3-65536-1-2)(A;;FA;;;AC)", "/"),
-            ("one that denies", "D:(D;;FA;;;WD)", "/"),
-            ("one that is audited", "D:S:(AU;SAFA;FA;;;WD)", "/"),
+            ("another account of this machine", "D:(A;;FA;;;S-1-5-21-1-2-3-1002)", "/rwx"),
+            ("an account whose RID begins like ours", "D:(A;;FR;;;S-1-5-21-1-2-3-10011)", "/r"),
+            ("a group of a file server", "D:(A;;FR;;;S-1-22-2-1000)", "/r"),
+            ("a capability of sandboxed programs", "D:(A;;FA;;;S-1-15-3-65536-1-2)(A;;FA;;;AC)", "/"),
+            ("an entry that denies", "D:(D;;FA;;;WD)", "/"),
+            ("an entry of the SACL", "D:S:(AU;SAFA;FA;;;WD)", "/"),
             (
-                "by a condition",
+                "a conditional entry",
                 "D:(XA;;FR;;;WD;(@User.a == \"(\" && (Exists b)))(A;;FW;;;S-1-5-21-1-2-3-7)",
                 "r/w",
             ),
-            ("for an object", "D:(OA;;CC;00000000-0000-0000-0000-000000000000;;WD)", "r/"),
-            ("nobody", "D:", "/"),
-            ("nobody, with flags", "D:PAI", "/"),
-            ("no list", "O:BA", "rwx/"),
-            ("no list at all", "", "rwx/"),
-            ("a list of nothing, as on FAT", "O:BAD:NO_ACCESS_CONTROL", "rwx/"),
+            ("an entry for one object", "D:(OA;;CC;00000000-0000-0000-0000-000000000000;;WD)", "r/"),
+            ("an empty DACL", "D:", "/"),
+            ("an empty DACL with flags", "D:PAI", "/"),
+            ("no DACL", "O:BA", "rwx/"),
+            ("an empty descriptor", "", "rwx/"),
+            ("a null DACL, as on FAT", "O:BAD:NO_ACCESS_CONTROL", "rwx/"),
         ];
         for (name, sddl, expected) in rows {
             let access = Descriptor::parse(sddl).unwrap_or_else(|| panic!("{name}: {sddl}"));
             assert_eq!(described(access.others(US, false)), expected, "{name}: {sddl}");
         }
         let root = Descriptor::parse("D:(A;;0x1301bf;;;AU)").unwrap();
-        assert_eq!(described(root.others(US, true)), "rw/", "nobody removes the root of a drive");
+        assert_eq!(described(root.others(US, true)), "rw/", "the root of a drive cannot be removed");
         assert_eq!(described(Descriptor::parse("D:(A;;DT;;;AU)").unwrap().others(US, true)), "wx/");
     }
 
     #[test]
-    fn neighbor_who_owns_it_is_reported() {
+    fn owner_from_the_same_machine_is_reported() {
         for (sddl, expected) in [
             ("O:S-1-5-21-1-2-3-1001D:", None),
             ("O:S-1-5-21-1-2-3-1002D:", Some(1002)),
@@ -439,20 +442,20 @@ mod tests {
         ] {
             match Descriptor::parse(sddl) {
                 Some(access) => assert_eq!(access.other_owner(US), expected, "{sddl}"),
-                None => assert!(sddl.contains("S:("), "{sddl}: a part that was not asked for"),
+                None => assert!(sddl.contains("S:("), "{sddl}: only a SACL without a DACL is not parsed"),
             }
         }
     }
 
     #[test]
-    fn directory_above_is_weak_by_what_others_replace() {
-        let neighbor = Some((1002, 1001));
+    fn parent_is_weak_if_others_can_replace_it() {
+        let other_account = Some((1002, 1001));
         for (sddl, other_owner, expected) in [
             ("D:", None, None),
             ("D:(A;;FR;;;WD)(A;;LC;;;AU)", None, None),
             ("D:(A;;0x1301bf;;;AU)", None, Some(Weakness::WritableByAll { mode: 0o706 })),
             ("D:(A;;SD;;;S-1-5-21-1-2-3-1002)", None, Some(Weakness::WritableByGroup { mode: 0o720 })),
-            ("D:", neighbor, Some(Weakness::WritableByGroup { mode: 0o700 })),
+            ("D:", other_account, Some(Weakness::WritableByGroup { mode: 0o700 })),
         ] {
             let others = Descriptor::parse(sddl).unwrap().others(US, false);
             assert_eq!(Access { others, other_owner }.weakness(), expected, "{sddl}");
@@ -460,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_those_of_unix() {
+    fn access_rights_become_unix_mode_bits() {
         for (sddl, expected) in [
             ("D:", 0o700),
             ("D:(A;;FR;;;WD)", 0o704),
@@ -473,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_another_form_is_not_judged() {
+    fn descriptor_of_an_unknown_form_is_not_judged() {
         for text in [
             "x",
             "X:BA",

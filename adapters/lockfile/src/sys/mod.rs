@@ -1,5 +1,5 @@
-//! What differs between Unix, Windows and other systems. A test build on Unix also compiles and tests
-//! whatever makes no call of Windows, so that it cannot break unnoticed.
+//! What differs between Unix, Windows and other systems. A test build on Unix also compiles and tests the
+//! Windows code that makes no Windows calls, so that it cannot break unnoticed.
 
 #[cfg(any(not(unix), test))]
 #[cfg_attr(all(not(windows), not(test)), allow(dead_code, reason = "this system tells no access rights"))]

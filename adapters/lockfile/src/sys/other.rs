@@ -1,5 +1,5 @@
-//! The counterpart of `unix.rs` with the standard library alone: paths in place of a descriptor, and no
-//! modes. On Windows, `windows.rs` adds processes, owners and access rights.
+//! The counterpart of `unix.rs`, with the standard library alone: it uses paths instead of a descriptor, and
+//! has no modes. On Windows, `windows.rs` adds processes, owners and access rights.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -36,14 +36,15 @@ impl Dir {
         }
     }
 
-    /// Checks the owner, and that the directory is not open to all users. Access rights are never changed:
-    /// whoever gave them had a reason.
+    /// Checks the owner, and that not all users can read or change the directory. Access rights are never
+    /// changed: whoever set them had a reason.
     pub(crate) fn secure(&self, path: &Path) -> Result<(), Error> {
         self.check_owner(path)?;
         self.keep_private(path)
     }
 
-    /// Checks that a new file in the directory, which inherits its access rights, is closed to others.
+    /// Checks that other users cannot read or change a new file in the directory, which inherits the access
+    /// rights of the directory.
     pub(crate) fn keep_private(&self, path: &Path) -> Result<(), Error> {
         let open =
             access(path).map(|access| access.others).filter(|others| others.all.reads || others.all.writes);

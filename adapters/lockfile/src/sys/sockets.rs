@@ -17,7 +17,7 @@ pub enum Unknown {
     Unsupported,
     /// The system did not answer, or the process has no uid of its own in its user namespace.
     Unreadable,
-    /// The peer is on another machine, or in Windows if this program runs under WSL.
+    /// The peer is on another machine, or on the Windows side if this program runs under WSL.
     OtherMachine,
     /// The socket has an address of this machine, but is in no table.
     NotFound,
@@ -83,7 +83,7 @@ impl Table {
 
     /// Returns the socket that listens at this address, chosen as the system does. A listener at exactly this
     /// address comes before one at an unspecified address. Of the unspecified addresses, IPv4 comes first: if
-    /// both have a listener, that of IPv6 takes no IPv4 connections.
+    /// both have a listener, the one at the IPv6 address does not take IPv4 connections.
     fn listener(&self, addr: SocketAddr) -> Option<Row> {
         let any: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
         let choices = [addr.ip(), any[0], any[1]];

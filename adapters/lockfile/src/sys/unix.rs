@@ -92,8 +92,8 @@ impl Dir {
     }
 }
 
-/// Fails if the file or directory belongs to another user than our effective one. On a drive of Windows under
-/// WSL the owner means nothing, so this succeeds.
+/// Fails if the file or directory does not belong to our effective user. On a Windows drive under WSL the
+/// owner means nothing, so this succeeds.
 pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
     let (owner, us) = (metadata.uid(), geteuid().as_raw());
     if owner == us || !keeps_modes(path) {
@@ -108,7 +108,7 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     let path = absolute(dir).map_err(Error::io("resolve", dir))?;
     let mut weak = Vec::new();
     let followed = follow(&path, |step, at, metadata| match step {
-        // Windows decides who reaches what is on its drives.
+        // Windows decides who has access to its drives.
         Step::Above if !keeps_modes(at) => {}
         Step::Above => weak.extend(judge(at, metadata)),
         // The mode of a link means nothing.
@@ -119,21 +119,20 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     Ok(weak)
 }
 
-/// Returns false for a file on a drive of Windows under WSL. Its mode says what we may do ourselves, its
-/// owner is the same for all files, and neither says anything about other users of Windows.
+/// Returns false for a file on a Windows drive under WSL. Its mode says what we may do ourselves, its owner
+/// is the same for all files, and neither says anything about other Windows users.
 pub(crate) fn keeps_modes(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
     if matches!(crate::system(), ide_mcp::ide::paths::System::Wsl { .. }) {
-        return !rustix::fs::statfs(path).is_ok_and(|system| is_drive_of_windows(system.f_type));
+        return !rustix::fs::statfs(path).is_ok_and(|system| is_windows_drive(system.f_type));
     }
     let _ = path;
     true
 }
 
-/// Returns true if this is a file system by which WSL shows drives of Windows: 9p in WSL 2, and one of its own in WSL
-/// 1.
+/// Returns true if WSL shows Windows drives by this file system: 9p in WSL 2, and one of its own in WSL 1.
 #[cfg(target_os = "linux")]
-const fn is_drive_of_windows(file_system: rustix::fs::FsWord) -> bool {
+const fn is_windows_drive(file_system: rustix::fs::FsWord) -> bool {
     matches!(file_system, 0x0102_1997 | 0x5346_4846)
 }
 
@@ -175,8 +174,8 @@ pub(crate) fn open_to_others(path: &Path, metadata: &Metadata) -> Option<u32> {
 }
 
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
-    // No process has such an id. To `kill(2)`, 0 means our own process group, and a number that does not fit
-    // would be negative, which also means a group.
+    // No process has the id 0 or one that does not fit. To `kill(2)`, 0 means our own process group, and a
+    // number that does not fit would be negative, which also means a group.
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return Some(false);
     };
@@ -187,8 +186,8 @@ pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
     }
 }
 
-/// Returns true if a process has ended and its parent has not asked for its status yet. Linux shows the state after
-/// the name, which is in parentheses.
+/// Returns true if a process has ended and its parent has not asked for its status yet. Linux shows the state
+/// after the name, which is in parentheses.
 fn has_ended(pid: Pid) -> bool {
     let status = read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let has_main_thread = status.rsplit_once(") ").is_none_or(|(_, behind)| !behind.starts_with(['Z', 'X']));
@@ -209,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drives_of_windows_keep_no_modes() {
+    fn windows_drives_keep_no_modes() {
         // The numbers of statfs(2).
         for (name, number, expected) in [
             ("9p", 0x0102_1997, true),
@@ -218,7 +217,7 @@ mod tests {
             ("tmpfs", 0x0102_1994, false),
             ("overlay", 0x794c_7630, false),
         ] {
-            assert_eq!(is_drive_of_windows(number), expected, "{name}");
+            assert_eq!(is_windows_drive(number), expected, "{name}");
         }
         assert!(keeps_modes(Path::new("/")), "this is not WSL");
     }

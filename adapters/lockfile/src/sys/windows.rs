@@ -10,9 +10,9 @@ use windows_permissions::wrappers::GetNamedSecurityInfo;
 use winsafe::prelude::*;
 use winsafe::{GetComputerName, HPROCESS, co};
 
-use super::acl::{Access, Descriptor, number};
+use super::acl::{Access, Descriptor, rid};
 
-/// Returns whether a process with this id runs. One that we may not look at counts as alive.
+/// Returns whether a process with this id runs. A process that we may not open counts as alive.
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
     match HPROCESS::OpenProcess(co::PROCESS::SYNCHRONIZE, false, pid) {
         // An ended process can be opened as long as somebody holds a handle to it.
@@ -39,11 +39,11 @@ pub(crate) fn access(path: &Path) -> Option<Access> {
     let descriptor = GetNamedSecurityInfo(path.as_os_str(), SeObjectType::SE_FILE_OBJECT, parts).ok()?;
     let text = descriptor.as_sddl().ok()?.into_string().ok()?;
     let descriptor = Descriptor::parse(&text)?;
-    let other_owner = descriptor.other_owner(us).map(|owner| (owner, number(us)));
+    let other_owner = descriptor.other_owner(us).map(|owner| (owner, rid(us)));
     Some(Access { others: descriptor.others(us, path.parent().is_none()), other_owner })
 }
 
-/// Returns our account.
+/// Returns the SID of our account.
 fn us() -> Option<&'static str> {
     static US: OnceLock<Option<String>> = OnceLock::new();
     US.get_or_init(|| current_process_sid().ok().map(|account| account.to_string())).as_deref()
@@ -87,7 +87,11 @@ mod tests {
     #[test]
     fn l01_directory_that_all_can_read_gets_no_token() {
         let temp = TempDir::new();
-        assert_eq!(open_to_others(temp.path()), None, "a new directory in the profile is closed");
+        assert_eq!(
+            open_to_others(temp.path()),
+            None,
+            "other users cannot read a new directory in the profile"
+        );
         let file = LockFile::new(1, vec!["/w".into()], "me", new_token().unwrap());
         let ide = temp.join("ide");
         let dir = LockDir::create(&ide).unwrap();
@@ -104,7 +108,7 @@ mod tests {
             assert!(matches!(refused, Err(Error::TooOpen { .. })), "{refused:?}");
         }
         assert!(!ide.join("other").exists());
-        // A client reads there, as on Unix.
+        // A client still reads such a directory, as on Unix.
         assert_eq!(scan(&ide).unwrap().len(), 0);
         allow(&ide.join("private"), READ);
         let refused = read_private(ide.join("private"));

@@ -1,4 +1,4 @@
-//! The functions that read the environment or draw random numbers.
+//! The functions that read the environment or generate random numbers.
 
 use std::env;
 use std::ffi::OsStr;
@@ -41,7 +41,7 @@ fn the_variables_of_the_process_decide() {
         ("config dir", "", &[(home, "/h"), ("CLAUDE_CONFIG_DIR", "/c")], &["/c/ide"]),
         ("xdg not requested", "", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide"]),
         ("xdg", "xdg", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide", "/x/claude/ide"]),
-        ("none", "", &[], &[&no_home()]),
+        ("no variables", "", &[], &[&no_home()]),
     ];
     for (name, extras, variables, expected) in cases {
         let variables = variables.iter().map(|(name, value)| (*name, OsStr::new(*value)));

@@ -178,7 +178,11 @@ mod notified {
         fs::write(dir.join("2.lock"), "another").unwrap();
         fs::remove_file(dir.join("2.lock")).unwrap();
         assert_eq!(events(&mut guard, Time::from_millis(1)), []);
-        assert_eq!((double.looks(), guard.deadline(Time::from_millis(1))), (1, None), "a foreign file");
+        assert_eq!(
+            (double.looks(), guard.deadline(Time::from_millis(1))),
+            (1, None),
+            "another editor's file"
+        );
         fs::write(dir.join("1.lock"), "ours").unwrap();
         fs::remove_file(dir.join("1.lock")).unwrap();
         double.set_result(Ok(Watch::Republished));
@@ -315,13 +319,13 @@ mod notified {
     }
 
     /// opencode and Kilo Code take the longest folder, then the newest file, and never look at the process.
-    /// Nobody listens on ports 2 to 4.
+    /// Nothing listens on ports 2 to 4.
     #[test]
     fn leftover_never_hides_living_editor() {
         let (alive, dead, scope) = (std::process::id(), dead(), process_scope());
         let foreign = Some("another run/1".to_owned());
-        // The name; the process, folder and scope of the other file; its age; and whether it is removed,
-        // whether ours is renewed, and whether the guard looks again by itself.
+        // The name of the case; the process, folder and scope of the other file; its age; whether it is
+        // removed, whether our file gets a newer time, and whether the guard looks again by itself.
         type Row = (&'static str, (u32, &'static str, Option<String>), i64, bool, bool, bool);
         let rows: [Row; 14] = [
             ("newer, of another program", (dead, "/w/p", None), 0, false, true, false),
@@ -333,7 +337,7 @@ mod notified {
             ("another folder", (dead, "/v", None), 0, false, false, false),
             ("newer, of our scope", (dead, "/w/p", scope.clone()), 0, true, false, false),
             ("older, below, of our scope", (dead, "/w/p/q", scope.clone()), 100, true, false, false),
-            ("newer, of a container", (dead, "/w/p", foreign), 0, false, false, false),
+            ("newer, of another container", (dead, "/w/p", foreign), 0, false, false, false),
             ("newer, alive", (alive, "/w/p", None), 0, false, false, true),
             ("older, alive", (alive, "/w/p", None), 100, false, false, false),
             ("below, alive, of our scope", (alive, "/w/p/q", scope), 100, false, false, true),
@@ -390,7 +394,7 @@ mod notified {
         assert_eq!(guard.deadline(now), None);
     }
 
-    /// The newer of two living editors renews its file to outrank a leftover; the older one leaves that to it.
+    /// To outrank a leftover, only the newer of two living editors gives its file a newer time.
     #[test]
     fn newest_living_editor_stays_newest() {
         let dir = TempDir::new();

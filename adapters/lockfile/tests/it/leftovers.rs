@@ -1,4 +1,4 @@
-//! What a killed editor leaves behind, and the files beside it.
+//! The files that a killed editor leaves behind, and the other files beside them.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ fn l06_only_our_own_dead_files_are_removed() {
     let (dead, alive) = (ended_process(), std::process::id());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().port();
-    // Nobody listens on ports 1 to 4, since the system assigns higher ones.
+    // Nothing listens on ports 1 to 4, since the system assigns higher ones.
     let cases: &[(u16, u32, &str, bool, Result<(), NotStaleReason>)] = &[
         (1, dead, "me", false, Ok(())),
         (2, alive, "me", false, Err(NotStaleReason::Alive)),
@@ -64,7 +64,7 @@ fn l06_only_our_own_dead_files_are_removed() {
 fn editor_to_be_killed() {
     let Some(dir) = env::var_os("IDE_MCP_TEST_DIR") else { return };
     let file = LockFile::new(std::process::id(), vec!["/w".into()], "killed", new_token().unwrap());
-    // Nobody listens on port 1.
+    // Nothing listens on port 1.
     let _published = LockDir::open(dir).unwrap().publish(1, &file).unwrap();
     println!("\npublished");
     let _ = io::stdin().read_line(&mut String::new());
@@ -72,7 +72,7 @@ fn editor_to_be_killed() {
 
 /// Only Linux and Windows report scopes; elsewhere a start removes nothing.
 #[test]
-fn l06_file_of_a_killed_editor_ends_with_the_next_start() {
+fn l06_file_of_a_killed_editor_is_removed_by_the_next_start() {
     if process_scope().is_none() {
         return;
     }
@@ -108,12 +108,12 @@ fn l06_start_removes_what_own_scope_left_behind() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().port();
     let rows = [
-        (1, dead, scope.clone(), false, "left behind"),
-        (2, dead, scope.clone(), false, "another one"),
-        (3, dead, None, true, "of another program"),
-        (4, dead, Some("another machine".into()), true, "of another scope"),
-        (5, std::process::id(), scope.clone(), true, "of a living process"),
-        (taken, dead, scope, true, "whose port answers"),
+        (1, dead, scope.clone(), false, "a leftover of our scope"),
+        (2, dead, scope.clone(), false, "another leftover of our scope"),
+        (3, dead, None, true, "a file of another program"),
+        (4, dead, Some("another machine".into()), true, "a file of another scope"),
+        (5, std::process::id(), scope.clone(), true, "a file of a living process"),
+        (taken, dead, scope, true, "a file whose port answers"),
     ];
     for (port, pid, scope, _, _) in &rows {
         let mut file = LockFile::new(*pid, vec!["/w".into()], format!("editor {port}"), new_token().unwrap());

@@ -1,5 +1,5 @@
-//! What else can be where a lock file is expected, and who may reach the files: modes, owners, links and
-//! pipes.
+//! What else can have the name of a lock file, such as links and pipes, and who may access the files: modes
+//! and owners.
 
 use crate::support::{TempDir, lock_file, make_fifo, mode, names, set_mode, skip};
 use ide_mcp_lockfile::{Error, LockDir, Watch, WeakParent, Weakness, scan, weak_parents};
@@ -10,7 +10,7 @@ use std::os::unix::fs::{chown, symlink};
 type Plant = (&'static str, fn(&TempDir));
 
 #[test]
-fn open_directory_is_restricted_and_parents_kept() {
+fn only_the_directory_itself_is_made_private() {
     let temp = TempDir::new();
     set_mode(temp.path(), 0o755);
     fs::create_dir(temp.join("ide")).unwrap();
@@ -56,7 +56,7 @@ fn l04_planted_entry_is_replaced_without_following_it() {
         ("link to a file", |temp| symlink(temp.join("victim"), temp.join("ide/1.lock")).unwrap()),
         ("link to nowhere", |temp| symlink(temp.join("new"), temp.join("ide/1.lock")).unwrap()),
         ("pipe", |temp| make_fifo(&temp.join("ide/1.lock"))),
-        ("old file, open to all", |temp| {
+        ("old file that all users can change", |temp| {
             fs::write(temp.join("ide/1.lock"), lock_file("old").to_json()).unwrap();
             set_mode(&temp.join("ide/1.lock"), 0o666);
         }),
@@ -116,21 +116,21 @@ fn l15_directory_that_others_can_replace_is_refused() {
     let is_root = rustix::process::geteuid().is_root();
     let us = rustix::process::geteuid().as_raw();
     let rows: [Weakening; 6] = [
-        ("closed", |temp| set_mode(&temp.join("above"), 0o700), None),
-        ("readable", |temp| set_mode(&temp.join("above"), 0o755), None),
-        ("sticky", |temp| set_mode(&temp.join("above"), 0o1777), None),
+        ("private to its owner", |temp| set_mode(&temp.join("above"), 0o700), None),
+        ("readable by others", |temp| set_mode(&temp.join("above"), 0o755), None),
+        ("writable by everybody, with the sticky bit", |temp| set_mode(&temp.join("above"), 0o1777), None),
         (
-            "of a group",
+            "writable by its group",
             |temp| set_mode(&temp.join("above"), 0o775),
             Some(Weakness::WritableByGroup { mode: 0o775 }),
         ),
         (
-            "of everybody",
+            "writable by everybody",
             |temp| set_mode(&temp.join("above"), 0o707),
             Some(Weakness::WritableByAll { mode: 0o707 }),
         ),
         (
-            "of another user",
+            "owned by another user",
             |temp| {
                 set_mode(&temp.join("above"), 0o755);
                 chown(temp.join("above"), Some(12345), None).unwrap();

@@ -15,7 +15,7 @@ fn l01_l04_private_file_replaces_planted_entry() {
         ("link to a file", |temp| symlink(temp.join("victim"), temp.join("dir/file")).unwrap()),
         ("link to nowhere", |temp| symlink(temp.join("new"), temp.join("dir/file")).unwrap()),
         ("pipe", |temp| make_fifo(&temp.join("dir/file"))),
-        ("old file, open to all", |temp| {
+        ("old file that all users can change", |temp| {
             fs::write(temp.join("dir/file"), "a longer text of the old file").unwrap();
             set_mode(&temp.join("dir/file"), 0o666);
         }),
@@ -58,14 +58,14 @@ fn l15_file_that_others_can_replace_is_refused() {
 #[test]
 fn private_file_is_read_only_if_no_other_user_has_access() {
     let rows: [(&str, fn(&TempDir), fn(&Result<String, Error>) -> bool); 9] = [
-        ("written", |_| (), |read| matches!(read, Ok(text) if text == "text")),
+        ("as written", |_| (), |read| matches!(read, Ok(text) if text == "text")),
         (
             "no file",
             |temp| fs::remove_file(temp.join("dir/file")).unwrap(),
             |read| matches!(read, Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound),
         ),
         (
-            "open to a group",
+            "readable by a group",
             |temp| set_mode(&temp.join("dir/file"), 0o640),
             |read| matches!(read, Err(Error::TooOpen { mode: 0o100_640 | 0o640, .. })),
         ),
@@ -104,7 +104,7 @@ fn private_file_is_read_only_if_no_other_user_has_access() {
             |read| matches!(read, Err(Error::Malformed { .. })),
         ),
         (
-            "in an open directory",
+            "in a directory that all users can change",
             |temp| set_mode(&temp.join("dir"), 0o777),
             |read| matches!(read, Err(Error::ParentTooOpen { .. })),
         ),

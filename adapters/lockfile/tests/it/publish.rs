@@ -25,7 +25,7 @@ fn lock_file_is_published_and_removed() {
 }
 
 #[test]
-fn two_ports_do_not_touch_each_other() {
+fn files_of_two_ports_are_independent() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
     let one = dir.publish(1, &lock_file("one")).unwrap();
@@ -34,7 +34,7 @@ fn two_ports_do_not_touch_each_other() {
     assert_eq!(names(dir.path()), ["2.lock"]);
 }
 
-/// The other form behaves as a lock file does.
+/// A file in the form of a project behaves as a lock file does.
 #[test]
 fn project_file_is_published_found_and_removed() {
     let temp = TempDir::new();
@@ -88,7 +88,7 @@ fn only_our_own_file_is_removed() {
         ("empty", lock_file("one"), String::new(), false),
         ("without a token, unchanged", bare.clone(), text(&bare), true),
         ("without a token, other name", bare.clone(), text(&other_bare), false),
-        ("without a token, now with one", bare, text(&lock_file("one")), false),
+        ("published without a token, replaced by one with a token", bare, text(&lock_file("one")), false),
     ];
     for (name, file, replaced_by, removed) in cases {
         for explicitly in [false, true] {
@@ -288,9 +288,9 @@ fn e07_nothing_printed_has_the_token() {
     assert!(!format!("{dir:?} {published:?}").contains("QZ"));
 }
 
-/// A killed write leaves its temporary file, with the token.
+/// A process that is killed while it writes leaves a temporary file behind, which contains the token.
 #[test]
-fn unfinished_writes_are_cleared_by_the_next() {
+fn old_temporary_files_are_removed_by_the_next_write() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
     // The name, its age in seconds, and whether it is removed.

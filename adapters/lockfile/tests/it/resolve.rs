@@ -28,7 +28,7 @@ fn world() -> TempDir {
     temp
 }
 
-/// Each path, with the folder given directly and through a link.
+/// Each path is classified twice: with the folder given directly, and through a link.
 #[test]
 fn p02_p03_links_are_resolved_on_both_sides() {
     let temp = world();

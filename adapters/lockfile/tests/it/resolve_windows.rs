@@ -1,4 +1,4 @@
-//! How clients on Windows spell a path, against a disk.
+//! The spellings of a path that clients on Windows send, resolved on a real disk.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
 //! Two editors in pid namespaces of their own share a home, as in two containers.
 //!
-//! The test with the namespaces needs root and `unshare`, and is skipped without them. The test of the
-//! leftover lock files needs neither.
+//! The test with namespaces needs root and `unshare`, and is skipped without them. The test with leftover
+//! lock files needs neither.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -82,7 +82,7 @@ fn l17_containers_with_shared_home_keep_lock_files() {
     }
     let temp = TempDir::new();
     let dir = temp.join("ide");
-    // Nobody listens on these ports, and each process id is unknown in the other namespace and here.
+    // Nothing listens on these ports, and each process id is unknown in the other namespace and here.
     let one = editor(&namespace, 0, &dir, 1);
     let two = editor(&namespace, 50, &dir, 2);
     let file = LockFile::new(std::process::id(), vec!["/w".into()], "editor", new_token().unwrap());

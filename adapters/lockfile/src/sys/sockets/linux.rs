@@ -16,7 +16,7 @@ use std::net::{TcpListener, TcpStream};
 pub(crate) enum Sockets {
     Diag(OwnedFd),
     Table,
-    /// The tables that a test has written, one for each look-up. The last one stays.
+    /// The tables of a test, one for each look-up. The last one is used again and again.
     #[cfg(test)]
     Given(Vec<Vec<Row>>),
 }
@@ -244,7 +244,7 @@ mod tests {
             Ok(())
         });
         let v6 = SocketAddr::from(([0_u16; 8], 1));
-        assert_eq!(request(addr, v6), None, "both ends of a connection have one family");
+        assert_eq!(request(addr, v6), None, "both ends of a connection have the same address family");
         assert_eq!(request(addr, addr).map(|bytes| bytes.len()), Some(REQUEST));
     }
 }

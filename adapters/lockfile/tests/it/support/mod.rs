@@ -53,8 +53,8 @@ pub(crate) fn make_fifo(path: &Path) {
     assert!(process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Says why a test does not run on this machine, past the capture of libtest. Fails if `IDE_MCP_NO_SKIPS` is
-/// set, as in `tests/lab/run skips`.
+/// Says why a test does not run on this machine, on the real standard error, which libtest does not capture.
+/// Fails if `IDE_MCP_NO_SKIPS` is set, as in `tests/lab/run skips`.
 pub(crate) fn skip(reason: &str) {
     assert!(env::var_os("IDE_MCP_NO_SKIPS").is_none(), "a skipped test is a failure here: {reason}");
     let name = thread::current().name().unwrap_or_default().to_owned();
