@@ -17,9 +17,9 @@ use std::net::SocketAddr;
 ///
 /// After every wait, pass each event to [`handle_event`](Self::handle_event), then call
 /// [`next_event`](Self::next_event) until it returns `None`. Wait until [`deadline`](Self::deadline) at the
-/// latest, and continue until [`is_over`](Self::is_over). No method waits for a socket, but an attempt looks
-/// up a host that is a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`), and each attempt but the first reads the lock
-/// file.
+/// latest, and continue until [`is_over`](Self::is_over). No method waits for a socket. But an attempt to
+/// connect can block: it resolves the host if `CLAUDE_CODE_IDE_HOST_OVERRIDE` is a name, and every attempt
+/// but the first reads the lock file.
 ///
 /// ```no_run
 /// use ide_mcp_mio::mio::{Events, Poll, Token};
@@ -53,7 +53,7 @@ use std::net::SocketAddr;
 #[derive(Debug)]
 pub struct Agent {
     session: AgentSession,
-    /// The socket that is connecting. Its machine starts when it has connected, so that connecting does not
+    /// The socket that is connecting. Its machine is made once it has connected, so that connecting does not
     /// use up the time of the opening handshake.
     connecting: Option<TcpStream>,
     conn: Option<Conn<Client>>,
@@ -64,8 +64,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Finds the editor, without waiting; the turns then attach. You get a [`Ready`](ClientEvent::Ready)
-    /// event, perhaps after other events of the session.
+    /// Finds the editor, but does not attach yet: your calls of [`next_event`](Self::next_event) do that.
+    /// Then you get a [`Ready`](ClientEvent::Ready) event, perhaps after other events of the session.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`], and [`AgentError::Io`] if the registry cannot be cloned.
@@ -139,7 +139,8 @@ impl Agent {
         self.session.detach();
     }
 
-    /// Returns the session: its editor, the editor's answer to the handshake, and whether the agent is attached.
+    /// Returns the session: its editor, the editor's answer to the handshake, and whether the agent is
+    /// attached.
     #[must_use]
     pub const fn session(&self) -> &AgentSession {
         &self.session
@@ -195,7 +196,7 @@ impl Agent {
     fn begin(&mut self, now: Time) {
         let Some(mut stream) = self.connecting.take() else { return };
         let Some(client) = self.session.machine(now) else { return };
-        // `Conn` registers the socket anew, so that the `Poll` reports its readiness again.
+        // `Conn` registers the socket again, so that the `Poll` reports its readiness again.
         let registered = self.registry.deregister(&mut stream);
         match registered.and_then(|()| Conn::new(stream, client, &self.registry, self.token)) {
             Ok(conn) => self.conn = Some(conn),

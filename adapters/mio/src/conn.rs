@@ -142,14 +142,14 @@ impl<M: Machine> Drop for Conn<M> {
     }
 }
 
-/// What an event tells about a socket.
+/// What an event says about a socket.
 pub(crate) enum Report {
     /// Input, and perhaps room.
     Input,
     /// Room only.
     Room,
-    /// The stream has ended or failed, or has urgent data (RFC 9293 section 3.8.5), at which a read stops. So
-    /// a read that leaves room no longer shows that there is nothing more.
+    /// The stream has ended or failed, or has urgent data (RFC 9293 section 3.8.5). A read stops before
+    /// urgent data, so a read that leaves room no longer shows that there is nothing more.
     End,
 }
 
@@ -164,9 +164,9 @@ impl Report {
     }
 }
 
-/// Returns the address to which a socket has connected, or why it could not; `None` while it connects. Some
-/// systems report a socket earlier than that. On Windows only the socket itself has the error, and a read
-/// finds an end.
+/// Returns the address to which a socket has connected, or why it could not; `None` while it connects,
+/// because some systems report a socket too early. On Windows only the socket itself has the error, and a
+/// read would find the end of a stream.
 pub(crate) fn connected(stream: &TcpStream) -> Option<io::Result<SocketAddr>> {
     match (stream.take_error(), stream.peer_addr()) {
         (Ok(Some(error)) | Err(error), _) => Some(Err(error)),

@@ -8,9 +8,9 @@
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Waker`] tells your loop from another thread that a queue of yours has an entry.
 //!
-//! Apart from [`NestedServer`], nothing here polls or reads a clock. You wait in your `Poll` until the
-//! earliest `deadline` at the latest, pass the events to `handle_event`, and then take a `turn` of each
-//! connection or server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next
+//! Apart from [`NestedServer`], nothing here polls or reads a clock. You wait in your `Poll`, but no longer
+//! than until the earliest `deadline`, pass the events to `handle_event`, and then take a `turn` of each
+//! connection or server. Readiness is edge-triggered. If a turn stops at its budget and leaves work, the next
 //! `deadline` is `now`.
 //!
 //! ## What is underneath

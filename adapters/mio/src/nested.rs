@@ -9,7 +9,8 @@
 //!                                 └──────────────────────────────────────┘
 //! ```
 //!
-//! On Windows a thread waits in the `Poll`, and the descriptor is the socket of a bell that it rings.
+//! On Windows a thread waits in the `Poll`. The descriptor there is a socket, the bell, which the thread
+//! makes readable when there is work.
 //!
 //! Invariant: after [`dispatch`](NestedServer::dispatch) and [`machine_mut`](NestedServer::machine_mut), the
 //! timer is set to the deadline of the server or to an earlier time. So the descriptor becomes readable
@@ -38,9 +39,9 @@ use waiting::{FREE, Waiting};
 /// - **Frames** (every system): in a game or an immediate-mode interface, call `dispatch` once in each frame.
 ///   Without work, that is one system call.
 ///
-/// Watch the descriptor level-triggered, and call `dispatch` from the watch itself. If you defer the call to
-/// a later task, the descriptor stays readable and wakes your loop in every turn until that task has run;
-/// stop watching until then.
+/// Watch the descriptor level-triggered, and call `dispatch` in the callback of the watch. If you defer the
+/// call to a later task, the descriptor stays readable and wakes your loop again and again until that task
+/// has run; stop watching until then.
 ///
 /// ```no_run
 /// use ide_mcp_mio::ide::tool::{Tool, ToolCall};
@@ -114,7 +115,7 @@ impl NestedServer {
     }
 
     /// Waits for work, but no longer than `at_most`, and then takes one turn as [`dispatch`](Self::dispatch)
-    /// does. For a thread that waits for nothing else; the work of a [`Handle`] ends the wait.
+    /// does. Use it on a thread that waits for nothing else. The work of a [`Handle`] ends the wait.
     ///
     /// # Errors
     /// The error of the `Poll`, after which the server cannot go on.
@@ -169,7 +170,7 @@ impl NestedServer {
     /// descriptor; `None` if only the descriptor decides.
     #[must_use]
     pub fn timeout(&mut self) -> Option<Duration> {
-        // The descriptor may be readable for something outside a turn, not only for the server's deadline.
+        // The descriptor may also be readable because the server was used outside a turn.
         let due = [self.server.deadline(self.clock.now()), self.waiting.set_to()];
         self.clock.until(due.into_iter().flatten().min())
     }

@@ -108,7 +108,7 @@ impl Server {
     }
 
     /// Returns a handle with which other threads can use the server. Its work runs in the next
-    /// [`turn`](Self::turn), and `waker` ends the wait before it; only the `waker` of the first call is used.
+    /// [`turn`](Self::turn), for which `waker` wakes your loop; only the `waker` of the first call is used.
     pub fn handle(&mut self, waker: &Waker) -> Handle {
         let waker = waker.clone();
         // An error means that the `Poll` is gone, and no turn follows.
@@ -127,7 +127,7 @@ impl Server {
     }
 
     /// Returns the next event of a turn, or `None` at its end; the call after that begins another turn. Use
-    /// this in place of [`turn`](Self::turn) if you need `&mut self` to handle an event:
+    /// this instead of [`turn`](Self::turn) if you need `&mut self` to handle an event:
     /// `while let Some(event) = self.server.next_event(now) { self.handle(event) }`. You may call it later:
     /// nothing is lost or done twice.
     pub fn next_event(&mut self, now: Time) -> Option<ServerEvent> {

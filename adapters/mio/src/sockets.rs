@@ -50,8 +50,8 @@ impl Sockets {
     }
 }
 
-/// epoll and kqueue report each arrival, and tell at once if the stream has ended. mio promises less: on
-/// Windows, and where it waits by poll(2), it reports again only after a read that would have blocked.
+/// epoll and kqueue report each arrival of bytes, and also the end of the stream. mio promises less: on
+/// Windows, and where it uses poll(2), it reports again only after a read that would have blocked.
 pub(crate) const SHORT_READS_DRAIN: bool = cfg!(all(
     any(
         target_os = "android",

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Timer {
     source: sys::Source,
-    /// When the timer fires, until it has.
+    /// When the timer fires; `None` after it has fired.
     pub(super) set_to: Option<Time>,
 }
 
@@ -19,8 +19,9 @@ impl Timer {
         Ok(Self { source: sys::Source::new(registry, token)?, set_to: None })
     }
 
-    /// Sets the timer to this time, or leaves it at an earlier one. Firing early costs one turn without work,
-    /// and most deadlines move to a later time before they come.
+    /// Sets the timer to this time, or leaves it at an earlier one. Most deadlines move to a later time
+    /// before they come, so setting the timer each time would cost more than a turn without work now and
+    /// then.
     pub(crate) fn set(&mut self, now: Time, deadline: Option<Time>) {
         let Some(deadline) = deadline else { return };
         if self.set_to.is_none_or(|set_to| deadline < set_to) {
@@ -68,7 +69,7 @@ mod sys {
             Ok(Self(fd))
         }
 
-        /// Also clears a firing that was not read.
+        /// Also clears an expiration that was not read.
         pub(super) fn set(&self, wait: Duration) -> io::Result<()> {
             let it_value = Timespec::try_from(wait).map_err(io::Error::other)?;
             let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
@@ -115,7 +116,7 @@ mod sys {
             self.0.modify_filter(Timer { id: ID, timeout: wait }, ID, PollMode::Oneshot)
         }
 
-        /// Takes the firing out of the queue.
+        /// Removes the event of the timer from the queue.
         pub(super) fn fired(&mut self) {
             let _ = self.0.wait(&mut Events::new(), Some(Duration::ZERO));
         }
@@ -159,12 +160,11 @@ mod tests {
     const DUE: Option<Time> = Some(NOW);
     const PAST: Option<Time> = Some(Time::ZERO);
 
-    /// The rows differ in whether one of the deadlines has come, not in when the timer fires: only whether it
-    /// fires decides, so a busy machine changes no result.
+    /// A row says whether the timer fires, and not when, so that a busy machine cannot change the result.
     #[test]
     fn earliest_deadline_fires_in_every_order() {
         let rows: [(&str, &[Option<Time>], bool); 16] = [
-            ("none", &[None], false),
+            ("no deadline", &[None], false),
             ("far", &[FAR], false),
             ("soon", &[SOON], true),
             ("due", &[DUE], true),
@@ -184,7 +184,7 @@ mod tests {
         let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(4));
         for (name, deadlines, fires) in rows {
             let mut timer = Timer::new(poll.registry(), Token(7)).unwrap();
-            // The second time, the timer has fired before.
+            // In the second round, the timer may have fired before.
             for round in 0..2 {
                 for deadline in deadlines {
                     timer.set(NOW, *deadline);

@@ -7,7 +7,7 @@ use rustix::net::{AddressFamily, SocketType, bind, connect, getsockname, socket}
 use std::net::{Ipv4Addr, TcpStream as Std};
 
 #[test]
-fn socket_connected_to_itself_was_refused() {
+fn socket_connected_to_itself_is_refused() {
     let itself = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     bind(&itself, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
     connect(&itself, &SocketAddr::try_from(getsockname(&itself).unwrap()).unwrap()).unwrap();

@@ -113,7 +113,8 @@ impl World {
         });
     }
 
-    /// Checks the invariant of the module. Any time that has come makes the descriptor readable.
+    /// Checks the invariant of the module. All times that have passed count as the same: the descriptor is
+    /// readable.
     fn check(&mut self, after: &str) {
         let now = self.editor.now();
         let deadline = self.editor.server.deadline(now).map(|deadline| deadline.max(now));
@@ -129,7 +130,7 @@ impl World {
 
 /// All deadlines are an hour away, so only the use itself can make the descriptor readable.
 #[test]
-fn use_outside_of_a_turn_makes_the_descriptor_readable() {
+fn use_outside_a_turn_makes_the_descriptor_readable() {
     type Use = fn(&mut NestedServer);
     let uses: [(&str, Use); 4] = [
         ("the server", |editor| {
@@ -142,7 +143,7 @@ fn use_outside_of_a_turn_makes_the_descriptor_readable() {
         ("the shutdown", NestedServer::shutdown),
     ];
     let states: [(&str, fn(&mut World) -> Option<TcpStream>); 3] = [
-        ("nobody is connected", |_| None),
+        ("no connection", |_| None),
         ("a connection is silent", |world| {
             Some(TcpStream::connect(world.editor.server().local_addr()).unwrap())
         }),
@@ -158,7 +159,7 @@ fn use_outside_of_a_turn_makes_the_descriptor_readable() {
             (config.debounce, config.debounce_max) = (hour, hour);
         });
         let _stream = enter(&mut world);
-        // The second time follows turns that the first has caused.
+        // The second use comes after the turns that the first one caused.
         for (name, act) in uses.iter().flat_map(|one| [one, one]) {
             world.rest();
             act(&mut world.editor);
@@ -176,7 +177,7 @@ fn timer_is_never_later_than_the_server() {
     world.attach();
     let range = Range::new(Position::new(0, 0), Position::new(0, 1));
     for round in 1..4 {
-        // A push waits for a later one that replaces it, so each moves the deadline of the server forward.
+        // A push waits for a later one that may replace it, so each push moves the server's deadline.
         for text in ["a", "ab", "abc"] {
             let now = world.editor.now();
             let _ = world.editor.machine_mut().select(now, Selection::new("/w/a", range, text));

@@ -53,7 +53,7 @@ mod sys {
             self.poll.registry()
         }
 
-        /// Makes the descriptor readable at this time, or leaves it readable at an earlier one.
+        /// Makes the descriptor readable at this time at the latest.
         pub(in super::super) fn set(&mut self, now: Time, deadline: Option<Time>) {
             self.timer.set(now, deadline);
         }
@@ -63,7 +63,7 @@ mod sys {
             self.timer.set_to
         }
 
-        /// Returns what makes the descriptor readable from another thread.
+        /// Returns a function that makes the descriptor readable, for other threads.
         pub(in super::super) fn wake(&self) -> impl Fn() + Send + Sync + 'static {
             let waker = self.waker.clone();
             // An error means that the `Poll` is gone, and no turn follows.
@@ -122,11 +122,11 @@ mod sys {
 
     #[derive(Debug, Default)]
     struct State {
-        /// When the thread must ring, until it has.
+        /// When the thread must ring; `None` after it has rung.
         deadline: Option<Time>,
-        /// For which time the bell was rung, until the next wait.
+        /// The deadline for which the bell was rung, until the next wait.
         due: Option<Time>,
-        /// What the sockets have reported: not much, since a socket reports again only after it was used.
+        /// What the sockets have reported. This stays short, because a socket reports again only after use.
         reported: Vec<Event>,
         failed: Option<io::Error>,
         is_over: bool,
@@ -151,7 +151,7 @@ mod sys {
             &self.shared.bell
         }
 
-        /// Makes the bell readable at this time, or leaves it readable at an earlier one.
+        /// Makes the bell readable at this time at the latest.
         pub(in super::super) fn set(&mut self, now: Time, deadline: Option<Time>) {
             let Some(deadline) = deadline else { return };
             let mut state = self.shared.state();
@@ -173,7 +173,7 @@ mod sys {
             [state.due, state.deadline].into_iter().flatten().min()
         }
 
-        /// Returns what makes the bell readable from another thread.
+        /// Returns a function that makes the bell readable, for other threads.
         pub(in super::super) fn wake(&self) -> impl Fn() + Send + Sync + 'static {
             let shared = Arc::clone(&self.shared);
             move || shared.bell.ring()
@@ -216,7 +216,7 @@ mod sys {
             self.state.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Waits for the sockets and the deadline, and rings for them, until the server is gone.
+        /// Waits for the sockets and the deadline, and rings the bell for them, until the server is dropped.
         fn wait_in(&self, mut poll: Poll, clock: Clock) {
             let mut events = Events::with_capacity(64);
             loop {

@@ -8,7 +8,7 @@ use std::{env, fs, process};
 
 /// Connecting must not use up the time of the opening handshake.
 #[test]
-fn handshake_timer_begins_at_the_connection() {
+fn handshake_timer_starts_once_connected() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let dir = env::temp_dir().join(format!("ide-mcp-mio-agent-{}", process::id()));
     fs::create_dir_all(&dir).unwrap();

@@ -65,7 +65,7 @@ impl World {
         self.step_within(PATIENCE, on);
     }
 
-    /// As [`step`](Self::step), with a wait of `at_most`.
+    /// Like [`step`](Self::step), but waits for `at_most`.
     fn step_within(&mut self, at_most: Duration, mut on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
         let now = self.clock.now();
         assert!(now < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
@@ -135,7 +135,7 @@ fn eight_clients_receive_all_their_echoes() {
 }
 
 #[test]
-fn e03_much_goes_through_and_then_nothing_spins() {
+fn e03_loop_rests_after_heavy_traffic() {
     const MESSAGE: usize = 1 << 20;
     let mut world = World::new();
     world.connect(world.addr());

@@ -139,7 +139,7 @@ impl World {
             moved = true;
             self.client.turn(now, &mut on);
         }
-        assert!(moved, "both wait for ever: {:?} {:?}", self.server, self.client);
+        assert!(moved, "both wait forever: {:?} {:?}", self.server, self.client);
     }
 
     /// Returns how many calls would have blocked.
@@ -166,8 +166,8 @@ fn echo(capacity: usize, messages: usize, len: usize) {
             }
         });
     }
-    let least = 2 * messages * len / capacity / 2;
-    assert!(world.blocked() >= least, "{capacity}: only {} calls would have blocked", world.blocked());
+    let minimum = 2 * messages * len / capacity / 2;
+    assert!(world.blocked() >= minimum, "{capacity}: only {} calls would have blocked", world.blocked());
     assert!(!world.client.machine().wants_output() && !world.server.machine().wants_output());
 }
 

@@ -21,8 +21,8 @@ use std::time::Duration;
 /// A test fails after this time; one that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The ports of editors that come back to their port. The system gives them to no other program, as it might
-/// do with the port of an editor that has just ended.
+/// The ports for editors that come back on their port. The system does not choose from this range, so it
+/// cannot give the port to another program while no editor listens.
 const LASTING: RangeInclusive<u16> = 10_000..=32_000;
 
 /// Waits until an ended editor has freed its port: a process that another test starts inherits the listener
@@ -104,8 +104,8 @@ fn agent(port: u16, token: AuthToken, attached: mpsc::Sender<()>) -> thread::Joi
     })
 }
 
-/// Where the system does not report who owns a client's socket, the agent is refused: the token is a fresh
-/// one.
+/// If the system does not report who owns a client's socket, the editor has a fresh token, and the agent is
+/// refused.
 #[test]
 fn client_returns_to_editor_on_same_port() {
     let token = new_token().unwrap();
@@ -145,15 +145,15 @@ fn answer_to(port: u16, token: &AuthToken) -> String {
     String::from_utf8_lossy(&first).into_owned()
 }
 
-/// The token that an editor keeps for its next run: another user who held the port in between, and got the
-/// token from an agent, cannot attach with it.
+/// An editor keeps its token for the next run. Another user who listened on the port in between, and received
+/// the token from an agent, cannot attach with it.
 #[cfg(target_os = "linux")]
 #[test]
 fn l14_captured_token_opens_nothing_for_another_user() {
     use std::io::{Write as _, stderr};
     if !rustix::process::geteuid().is_root() {
         assert!(std::env::var_os("IDE_MCP_NO_SKIPS").is_none(), "a skipped test is a failure here");
-        // Past the capture of libtest.
+        // On the real standard error, which libtest does not capture.
         let reason =
             "skipped l14_captured_token_opens_nothing_for_another_user: only root can act as another user\n";
         return stderr().write_all(reason.as_bytes()).unwrap();

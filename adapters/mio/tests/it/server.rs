@@ -1,4 +1,4 @@
-//! What only this adapter's server has: the tokens of a `Poll`, and a deadline for the loop to ask for.
+//! What only this adapter's server has: the tokens of a `Poll`, and the deadline that the loop must respect.
 //! `adapters/tests` tests everything else for all adapters at once.
 
 use crate::adapter::Editor as _;
@@ -68,7 +68,7 @@ fn server_owns_its_tokens_and_no_others() {
 
 /// Work from outside a turn ends the next wait, even on a system without a timer in the `Poll`.
 #[test]
-fn end_of_a_nested_server_ends_a_wait_without_a_limit() {
+fn shutdown_of_a_nested_server_ends_an_unlimited_wait() {
     let mut server = NestedServer::bind(Bind::AnyPort, ServerConfig::new("editor", "1")).unwrap();
     server.machine_mut();
     assert_eq!(server.timeout(), Some(Duration::ZERO), "the next turn writes");
