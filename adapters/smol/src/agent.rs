@@ -19,8 +19,8 @@ use std::task::Poll;
 /// editor.
 ///
 /// Bytes move only while you await one of its methods. If you have nothing to ask, await the [next
-/// event](Self::next_event), so that the agent answers the editor's pings. The task itself reads the lock
-/// file, and looks up the host if it is a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`).
+/// event](Self::next_event), so that the agent answers the editor's pings. An attempt to connect can block
+/// the task: it reads the lock file, and resolves the host if `CLAUDE_CODE_IDE_HOST_OVERRIDE` is a name.
 ///
 /// ```no_run
 /// use ide_mcp_smol::ide::kit::display_line;
@@ -51,7 +51,7 @@ impl Agent {
     /// connection.
     ///
     /// # Errors
-    /// [`AgentError`]; its text says what to do.
+    /// [`AgentError`]; its message says what to do.
     pub async fn attach(options: AgentOptions) -> Result<Self, AgentError> {
         let mut agent = Self::start(options)?;
         loop {
@@ -66,9 +66,9 @@ impl Agent {
         }
     }
 
-    /// Finds the editor, and leaves the attaching to the methods that wait. You then get a
-    /// [`Ready`](ClientEvent::Ready) event, perhaps after other events of the session;
-    /// [`attach`](Self::attach) waits for it.
+    /// Finds the editor, but does not attach yet: the methods that wait do that. Then you get a
+    /// [`Ready`](ClientEvent::Ready) event, perhaps after other events of the session. To wait until the
+    /// agent is attached, use [`attach`](Self::attach).
     ///
     /// # Errors
     /// [`AgentError::NoEditor`].
@@ -86,8 +86,8 @@ impl Agent {
         self.wait_for(pending).await
     }
 
-    /// Calls a tool of the editor and waits for the answer as [`wait_for`](Self::wait_for) does: for a
-    /// proposal without a timeout, for every other tool at most 60 s.
+    /// Calls a tool of the editor and waits for the answer as [`wait_for`](Self::wait_for) does: without a
+    /// timeout for a proposal, and at most 60 s for every other tool.
     ///
     /// # Errors
     /// [`CallError`].
@@ -148,7 +148,8 @@ impl Agent {
         self.clock.now()
     }
 
-    /// Returns the session: its editor, the editor's answer to the handshake, and whether the agent is attached.
+    /// Returns the session: its editor, the editor's answer to the handshake, and whether the agent is
+    /// attached.
     #[must_use]
     pub const fn session(&self) -> &AgentSession {
         &self.session
@@ -240,7 +241,7 @@ impl fmt::Debug for Connecting {
     }
 }
 
-/// A wait for an outcome. Dropping it before there is one gives up the wait.
+/// A wait for an outcome. Dropping it before the outcome has come gives up the wait.
 struct Wait<'a> {
     agent: &'a mut Agent,
 }

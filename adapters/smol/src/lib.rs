@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
 //! ## On its own thread
-//! If your toolkit cannot wait for sockets, as most of those on Windows, let a thread wait. The toolkit's
-//! loop gets the events through a channel, and acts through the handle.
+//! If your toolkit cannot wait for sockets, as most toolkits on Windows cannot, let a thread wait. The
+//! toolkit's loop gets the events through a channel, and acts through the handle.
 //! ```no_run
 //! use ide_mcp_smol::Server;
 //! use ide_mcp_smol::ide::ServerConfig;
@@ -15,7 +15,7 @@
 //!     smol::block_on(async {
 //!         while !server.is_over() {
 //!             let Some(event) = server.next_event().await else { continue };
-//!             // Here, also wake the loop of the toolkit. Without a loop there is nobody to answer.
+//!             // Also wake the toolkit's loop here. If it has ended, nothing can answer the agents any more.
 //!             if sender.send(event).is_err() {
 //!                 server.shutdown();
 //!             }

@@ -38,7 +38,7 @@ impl Socket {
 
     fn try_to<T>(&mut self, to: To, mut call: impl FnMut(&TcpStream) -> io::Result<T>) -> io::Result<T> {
         if *self.armed(to) {
-            // Take the readiness that the reactor has reported, or a later poll would report it again.
+            // Take the readiness that the reactor has reported. Otherwise a later poll would report it again.
             let _ = self.poll(to)?;
         }
         loop {
@@ -76,8 +76,8 @@ impl Read for Socket {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         let n = self.try_to(To::Read, |mut stream| stream.read(space))?;
         if 0 < n && n < space.len() {
-            // There was nothing more, so arm the reactor without a read that finds nothing. If it has
-            // reported readiness in the meantime, that was for what we have read.
+            // There is nothing more to read, so arm the reactor now, without another read that finds nothing.
+            // If it has reported readiness in the meantime, that was for the bytes that we have just read.
             while self.poll(To::Read)?.is_ready() {}
         }
         Ok(n)

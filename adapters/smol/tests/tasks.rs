@@ -1,4 +1,4 @@
-//! What only this adapter does: waits that are dropped at any time, and other tasks beside the server.
+//! What only this adapter does: its waits can be dropped at any time, and other tasks run beside the server.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 #![allow(dead_code, reason = "these tests use a part of the code of the common tests")]
@@ -45,8 +45,8 @@ fn once<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// A call that is dropped after one poll, twice: the editor closes the diff, no event reports the outcome,
-/// and the next call is answered.
+/// Twice, a call is dropped after one poll. The editor closes the diff, no event reports the outcome, and the
+/// next call is answered.
 #[test]
 fn dropped_call_of_an_agent_is_cancelled() {
     let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
@@ -72,10 +72,10 @@ fn dropped_call_of_an_agent_is_cancelled() {
     world.serve(agent);
 }
 
-/// Every wait of both sides is dropped after one poll, thousands of times: no call and no answer is lost or
-/// comes twice.
+/// Both sides drop every wait after one poll, thousands of times. No call and no answer is lost or comes
+/// twice.
 #[test]
-fn a_wait_that_is_dropped_loses_nothing() {
+fn dropped_waits_lose_nothing() {
     let World { editor: mut server, token, .. } = World::<Smol>::new();
     let config =
         ClientConfig::new(Implementation::new("agent", "1"), server.local_addr().port(), Some(token));
@@ -118,9 +118,9 @@ fn a_wait_that_is_dropped_loses_nothing() {
     assert_eq!((calls, answers, ends), (CALLS, CALLS, 1));
 }
 
-/// The agent answers a close frame behind any number of events, although a wait yields after 128 in a row.
+/// The agent answers a close frame after any number of events, although a wait yields after 128 in a row.
 #[test]
-fn close_frame_is_written_behind_each_number_of_events() {
+fn close_frame_is_answered_after_any_number_of_events() {
     for events in 120..=130 {
         let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
         dir.publish(&mut world).unwrap();
@@ -244,7 +244,7 @@ fn servers_connections_and_their_waits_are_send() {
     is_send(&conn.next_event());
 }
 
-/// An editor and an agent as tasks of smol's executor, whose thread is not that of the test.
+/// The editor and the agent are tasks of smol's executor, which runs on another thread than the test.
 #[test]
 fn editor_and_agent_are_tasks_of_smol() {
     let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
@@ -289,7 +289,7 @@ fn waker_ends_the_wait_of_a_connection() {
     let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
     let waker = conn.waker();
     let other = thread::spawn(move || {
-        // By now the task most likely waits. The wake-up must work in either case.
+        // By now the task most likely waits; the wake-up must work even if it does not.
         thread::sleep(Duration::from_millis(50));
         waker.wake();
     });
