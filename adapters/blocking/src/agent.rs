@@ -12,7 +12,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-/// The longest single wait; after it the agent just waits again.
+/// The maximum length of one wait. After it the agent just waits again.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// An agent that waits on its own thread: it finds the editor by its lock file, attaches, and [attaches
@@ -48,7 +48,7 @@ impl Agent {
     /// Finds the editor, attaches, and waits until the session is ready.
     ///
     /// # Errors
-    /// [`AgentError`]; its text says what to do.
+    /// [`AgentError`]; its message says what to do.
     pub fn attach(options: AgentOptions) -> Result<Self, AgentError> {
         let mut agent = Self::start(options)?;
         loop {
@@ -63,9 +63,9 @@ impl Agent {
         }
     }
 
-    /// Finds the editor, and leaves the attaching to the methods that wait. You then get a
-    /// [`Ready`](ClientEvent::Ready) event, perhaps after other events of the session;
-    /// [`attach`](Self::attach) waits for it.
+    /// Finds the editor, but does not attach yet: the methods that wait do that. Then you get a
+    /// [`Ready`](ClientEvent::Ready) event, perhaps after other events of the session. To wait until the
+    /// agent is attached, use [`attach`](Self::attach).
     ///
     /// # Errors
     /// [`AgentError::NoEditor`].
@@ -82,8 +82,8 @@ impl Agent {
         self.wait_for(pending)
     }
 
-    /// Calls a tool of the editor and waits for the answer as [`wait_for`](Self::wait_for) does: for a
-    /// proposal without a timeout, for every other tool at most 60 s.
+    /// Calls a tool of the editor and waits for the answer as [`wait_for`](Self::wait_for) does: without a
+    /// timeout for a proposal, and at most 60 s for every other tool.
     ///
     /// # Errors
     /// [`CallError`].
@@ -125,9 +125,9 @@ impl Agent {
         }
     }
 
-    /// Waits for the next event, for about `at_most`. Returns `None` if none came in time. Connecting to an
-    /// editor on another machine may take longer, up to [`connect_timeout`](AgentOptions::connect_timeout) for
-    /// each address of its host.
+    /// Waits for the next event, for about `at_most`. Returns `None` if there was no event in time.
+    /// Connecting to an editor on another machine may take longer, up to
+    /// [`connect_timeout`](AgentOptions::connect_timeout) for each address of its host.
     ///
     /// # Errors
     /// As for [`next_event`](Self::next_event).
@@ -160,7 +160,8 @@ impl Agent {
         self.clock.now()
     }
 
-    /// Returns the session: its editor, the editor's answer to the handshake, and whether the agent is attached.
+    /// Returns the session: its editor, the editor's answer to the handshake, and whether the agent is
+    /// attached.
     #[must_use]
     pub const fn session(&self) -> &AgentSession {
         &self.session

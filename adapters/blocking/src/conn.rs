@@ -1,4 +1,4 @@
-//! A machine on a non-blocking socket of std; the connection waits by poll(2).
+//! A machine on a non-blocking socket of std. The connection waits with poll(2).
 
 use crate::readiness::{LONGEST, interest, wait};
 use ide_mcp::{Clock, Machine, Time};
@@ -104,8 +104,8 @@ impl<M: Machine<Conn = ()>> Conn<M> {
     }
 
     /// Waits for the next event. Returns `None` once the connection [is over](Conn::is_over): the last event
-    /// was delivered, and nothing is left to do. Ending takes at most the timeout for writing the last bytes,
-    /// plus one second.
+    /// was delivered, and nothing is left to do. After the last event, this takes at most the timeout for
+    /// writing the last bytes, plus one second.
     pub fn next_event(&mut self) -> Option<M::Event> {
         loop {
             let event = self.poll(LONGEST);
@@ -127,7 +127,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
             if self.is_over() {
                 return None;
             }
-            // Write what was given to the machine at once, and wait afterwards.
+            // Write at once what was given to the machine, and wait afterwards.
             let due = self.inner.deadline(now);
             if self.inner.has_due_timer(now) || due.is_none_or(|due| due > now) || at_most.is_zero() {
                 self.wait(now, due.map_or(until, |due| due.min(until)));
@@ -140,8 +140,8 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         }
     }
 
-    /// Writes the send buffer, for about `at_most`. Returns true if it is empty. In the meantime it reads
-    /// whatever the machine has room for; the events of that follow later.
+    /// Writes the send buffer, for about `at_most`. Returns true if it is empty. Meanwhile this also reads
+    /// what the machine has room for; later calls return the events of that input.
     pub fn flush(&mut self, at_most: Duration) -> bool {
         let until = self.now().saturating_add(at_most);
         loop {

@@ -8,12 +8,12 @@
 //!   tests.
 //! - [`Waker`] tells a [`Server`] from another thread that a queue of yours has an entry.
 //!
-//! All of them wait by poll(2), which is `WSAPoll` on Windows. They have no threads of their own, except for
-//! the guard of a lock file. A wake-up does not end the wait of a [`Conn`]: if another thread has something
-//! to send, wait in slices with [`Conn::poll`], or use another adapter.
+//! All of them wait with poll(2), which is `WSAPoll` on Windows. They have no threads of their own, except
+//! for the guard of a lock file. A wake-up does not end the wait of a [`Conn`]: if another thread has
+//! something to send, wait in slices with [`Conn::poll`], or use another adapter.
 //!
 //! ## What is underneath
-//! These few hundred lines wait by poll(2), wake a waiting thread, and start the thread of [`spawn`].
+//! These few hundred lines wait with poll(2), wake a waiting thread, and start the thread of [`spawn`].
 //! Whatever is the same on every kind of loop is in [`ide_mcp_driver`], which also compares this adapter with
 //! the others: when a socket is read, how much a turn moves, how a connection ends, and when an agent tries
 //! again. Lock files and the owners of sockets are in [`ide_mcp_lockfile`], and the protocol, without a

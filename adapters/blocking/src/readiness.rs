@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
-/// The longest single wait, since some systems refuse timeouts of months.
+/// The maximum length of one wait, because some systems refuse timeouts of months.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// Returns what to wait for, if anything. A socket without interest is not watched at all: the system would
@@ -39,7 +39,7 @@ mod tests {
     use ide_mcp_driver::Bell;
 
     #[test]
-    fn a_ring_ends_one_wait() {
+    fn ring_ends_one_wait() {
         let (bell, clock) = (Bell::new().unwrap(), Clock::new());
         let wait_up_to = |most| {
             let now = clock.now();

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// The server of an editor, on the thread that calls it.
 ///
-/// [`next_event`](Server::next_event) waits for all sockets at once, by poll(2), and returns one event at a
+/// [`next_event`](Server::next_event) waits for all sockets at once, with poll(2), and returns one event at a
 /// time. No single peer can hold up the thread, not even one that does not read. An idle server wakes only
 /// for the timers of the protocol.
 ///

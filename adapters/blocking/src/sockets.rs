@@ -46,7 +46,8 @@ impl Transport for Sockets {
         Ok((stream.local_addr()?, stream.peer_addr()?))
     }
 
-    /// Runs the guard on a thread of its own: its descriptor is not a socket, and Windows can wait for sockets only.
+    /// Runs the guard on a thread of its own, because its descriptor is not a socket, and Windows can wait
+    /// only for sockets.
     fn guarding(&self) -> Guarding {
         let waker = self.wakes.guard_waker();
         Guarding::OnThread(GuardMode::default(), Wake::new(move || waker.wake_by_ref()))

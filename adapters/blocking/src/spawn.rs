@@ -6,8 +6,8 @@ use ide_mcp_driver::{Handle, StartError, StartOptions};
 use std::thread;
 
 /// Starts the server of an editor on its own thread, and returns a [`Handle`] to it. Use this if your loop
-/// cannot wait for sockets: winit, a blocking `crossterm::event::read`, a toolkit with its own loop, on every
-/// system.
+/// cannot wait for sockets: that of winit, a blocking `crossterm::event::read`, or a toolkit with its own
+/// loop.
 ///
 /// `notify` receives every event on that thread. Let it pass the event to your loop, through a channel and a
 /// wake-up such as `EventLoopProxy::send_event`; or let it answer a call at once, with a clone of the handle.
@@ -29,7 +29,7 @@ use std::thread;
 ///
 /// // In the loop of the application:
 /// let mut open = Vec::new();
-/// for event in events {
+/// for event in events.try_iter() {
 ///     match event {
 ///         // Show both texts to the person. The agent waits.
 ///         ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => open.push((call, diff)),
@@ -49,7 +49,7 @@ use std::thread;
 /// ```
 ///
 /// # Errors
-/// [`StartError`], also if the system starts no thread.
+/// [`StartError`], also if the thread cannot be started.
 pub fn spawn(
     editor: impl Into<StartOptions>,
     mut notify: impl FnMut(ServerEvent) + Send + 'static,

@@ -1,5 +1,5 @@
-//! What connections hold in the system, in a process of its own, where nothing else opens descriptors or
-//! starts threads.
+//! The descriptors and threads that connections hold. The test has a process of its own, in which nothing
+//! else opens descriptors or starts threads.
 
 #![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
@@ -18,8 +18,8 @@ fn held() -> (usize, usize) {
     (count("/proc/self/task"), count("/proc/self/fd"))
 }
 
-/// Returns how many threads this process has. Nothing safe counts sockets here, but each peer sees the end of
-/// its own.
+/// Returns how many threads this process has. No safe function counts sockets here, but each peer sees that
+/// its own connection ends.
 #[cfg(windows)]
 fn held() -> (usize, usize) {
     use winsafe::{HPROCESSLIST, co, prelude::*};
@@ -28,7 +28,7 @@ fn held() -> (usize, usize) {
     (all.iter_threads().filter(|thread| thread.as_ref().unwrap().th32OwnerProcessID == ours).count(), 0)
 }
 
-/// Waits until this process holds what it held before.
+/// Waits until this process holds as many threads and descriptors as before.
 fn await_release(before: (usize, usize), clock: &Clock, mut meanwhile: impl FnMut()) {
     let end = clock.now().saturating_add(Duration::from_secs(20));
     while held() != before {
@@ -93,7 +93,8 @@ fn a_server_with_a_thousand_silent_peers() {
         if peers.len() % 50 == 0 {
             let (threads, descriptors) = held();
             assert_eq!(threads, idle.0, "after {} peers", peers.len());
-            // Half of them are those of the peers. Of the silent ones, a server keeps few, and some linger.
+            // The peers have one descriptor each. The server keeps only a few silent connections, and some of
+            // their sockets linger.
             assert!(
                 descriptors <= idle.1 + peers.len() + 64,
                 "{descriptors} descriptors, {} peers",
@@ -101,7 +102,7 @@ fn a_server_with_a_thousand_silent_peers() {
             );
         }
     }
-    // The last ones are pending.
+    // The last ones may still be pending.
     let rest = peers.split_off(1_000 - 64);
     assert!(peers.iter().all(sees_the_end));
     drop((peers, rest));

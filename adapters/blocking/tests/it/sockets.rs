@@ -107,7 +107,7 @@ fn calls_never_wait_for_a_stalled_peer() {
 }
 
 #[test]
-fn waits_end_at_their_time_and_deadline() {
+fn wait_ends_at_its_time_or_at_a_deadline() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());
     let mut limits = ws::Limits::default();
@@ -139,7 +139,8 @@ fn undecided_upgrade_leaves_input_in_place() {
     let (mut stream, mut conn) = opened(ws::Limits::default());
     stream.write_all(&[0; 16 * 1024]).unwrap();
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
-    // Nobody has decided about the opening handshake, so the machine takes no more input and has no timer.
+    // The application has not decided about the opening handshake, so the machine takes no more input and has
+    // no timer.
     assert_eq!(conn.poll(Duration::from_millis(30)), None);
     conn.machine_mut().accept(None).unwrap();
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::ProtocolError(_)))));
@@ -183,9 +184,9 @@ fn peer_that_floods_still_receives_answers() {
     let mut peer = stream.try_clone().unwrap();
     // The flood lasts as long as the connection.
     let flood = thread::spawn(move || {
-        let note = [&b"\x82\xfe\x03\xe8\0\0\0\0"[..], &[7; 1000]].concat();
-        let notes = note.repeat(64);
-        while peer.write_all(&notes).is_ok() {}
+        let message = [&b"\x82\xfe\x03\xe8\0\0\0\0"[..], &[7; 1000]].concat();
+        let messages = message.repeat(64);
+        while peer.write_all(&messages).is_ok() {}
     });
     let mut received = 0;
     while received < 4000 {
@@ -196,7 +197,7 @@ fn peer_that_floods_still_receives_answers() {
             conn.machine_mut().sender().text("answer").unwrap();
         }
     }
-    assert!(!conn.machine().wants_output(), "the answer still waits after 4 MB of notes");
+    assert!(!conn.machine().wants_output(), "the answer still waits after 4 MB of messages");
     let (mut written, mut piece) = (Vec::new(), [0; 512]);
     while !contains(&written, b"\x81\x06answer") {
         let len = stream.read(&mut piece).unwrap();

@@ -1,4 +1,4 @@
-//! A connection must not wake its thread while the peer does not read.
+//! A connection must not wake its thread again and again while the peer does not read.
 
 use crate::sockets::opened;
 use cpu_time::ThreadTime;
@@ -14,9 +14,9 @@ fn waits() -> u64 {
     line.split_whitespace().last().unwrap().parse().unwrap()
 }
 
-/// The peer's byte is not polled, so the machine has a deadline that has passed.
+/// The peer sends the first byte of a frame, and does not read.
 #[test]
-fn flush_waits_beside_unread_input() {
+fn flush_waits_after_an_incomplete_frame() {
     let (mut stream, mut conn) = opened(ws::Limits::default());
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
     conn.machine_mut().accept(None).unwrap();
@@ -47,7 +47,7 @@ fn peer_that_never_reads_causes_no_wakes() {
         let before = waits();
         assert!(conn.poll(Duration::from_secs(2)).is_none());
         let after = waits();
-        assert!(after - before <= 5, "{} waits in 2 s behind {size} bytes", after - before);
+        assert!(after - before <= 5, "{} waits in 2 s, with {size} bytes to write", after - before);
     }
     // The peer reads, which makes room for the remaining bytes.
     let reader = std::thread::spawn(move || {
