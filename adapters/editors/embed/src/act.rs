@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Core {
-    /// Runs a command, whose line has this number. After an error nothing has changed, except that a result
-    /// which cannot be used ends its call.
+    /// Runs a command; `line` is the number of its line. After an error nothing has changed, except that a
+    /// result which cannot be used ends its call.
     pub(crate) fn execute(
         &mut self,
         server: &mut Server,
@@ -122,10 +122,10 @@ impl Core {
         }
         if verdict == Verdict::Reject && contents.is_some() {
             return Err(CommandError::invalid(
-                "answer: leave `contents` out, which is for the verdict `accept` alone",
+                "answer: leave `contents` out: only the verdict `accept` takes it",
             ));
         }
-        // The event `diff_closed` of a call that has ended in the meantime is still to come.
+        // If the call has ended in the meantime, its event `diff_closed` is still to come.
         let id = self.call(number)?.id;
         if server.call(id).tool().is_none() {
             return Err(CommandError::gone(format!("`call` {number} has ended")));
@@ -137,7 +137,7 @@ impl Core {
         };
         let outcome = match verdict {
             Verdict::Accept => {
-                // An editor may have put the mark back itself.
+                // The editor may have put the mark back itself.
                 let lacks_mark = contents.as_ref().is_none_or(|text| !text.starts_with(BYTE_ORDER_MARK));
                 // This copies the text only if the event still has it.
                 let mut contents = contents.unwrap_or_else(|| Arc::unwrap_or_clone(proposed));
@@ -151,8 +151,8 @@ impl Core {
         Ok(server.answer(call, &outcome)?)
     }
 
-    /// Answers a call. If the result cannot be used, the call fails at once: without an answer, an agent
-    /// would take the problems of a file for solved at the deadline.
+    /// Answers a call. If the result cannot be used, the call fails at once. If it stayed open until its
+    /// deadline instead, an agent that asked for diagnostics would conclude that there are none.
     fn respond(&mut self, server: &mut Server, answer: Respond) -> Result<(), CommandError> {
         let Respond { call: number, result } = answer;
         let OpenCall { id, kind, .. } = self.call(number)?;
@@ -195,7 +195,7 @@ impl Core {
                     }
                     format!("`result` cannot be used: {error}")
                 });
-                fail(server, id, kind, &format!("the answer of the editor cannot be used: {problem}"))?;
+                fail(server, id, kind, &format!("the editor's answer cannot be used: {problem}"))?;
                 Some(problem)
             }
         };
@@ -230,12 +230,12 @@ impl Core {
         let params = notify.params.as_deref();
         match notify.conn {
             Some(conn) => Ok(server.agent_mut(self.agent(conn)?).notify(&notify.method, params)?),
-            // An agent that reads nothing loses this notification, like any other.
+            // An agent that does not read loses this notification, like any other.
             None => Ok(server.notify_all(&notify.method, params).map(drop)?),
         }
     }
 
-    /// Runs `act` on an open call, and ends the call if that succeeds. If the call has ended before, its
+    /// Runs `act` on an open call, and ends the call if that succeeds. If the call has already ended, its
     /// event is still to come.
     fn finish(
         &mut self,
@@ -260,10 +260,10 @@ impl Core {
     }
 }
 
-/// Refuses a relative path: an agent would look for the file in a folder of its own.
+/// Refuses a relative path, because an agent would resolve it in its own working directory.
 fn check_absolute(command: &str, path: &str) -> Result<(), CommandError> {
     match LocalPath::from_bytes(path.as_bytes(), Platform::native()) {
-        // On Windows the colon of a URL is found first.
+        // On Windows, a URL is refused for its colon.
         Err(Suspicion::Empty | Suspicion::NotAbsolute | Suspicion::Stream) => {
             Err(CommandError::invalid(format!("{command}: `path` is not an absolute path")))
         }
@@ -320,8 +320,8 @@ fn direct_result(request: &DirectRequest) -> &'static str {
     }
 }
 
-/// Returns what is wrong with an answer with diagnostics, and the name of the member; `None` if the answer is
-/// not one.
+/// Returns what is wrong with the diagnostics of an answer, with the name of the member; `None` if the answer
+/// is something else.
 fn unusable_member(text: Option<&str>, result: Option<&RawValue>) -> Option<String> {
     let raw: Box<RawValue> = match text {
         Some(text) => from_json(text).ok()?,

@@ -6,8 +6,8 @@ use crate::input::{Lines, List, Members, Place, words};
 use crate::table::commands;
 use serde_json::value::RawValue;
 
-/// How long a command may be, in bytes: a text of 16 MiB, the largest that an agent can send, with each byte
-/// as an escape of 6 bytes, and 64 KiB for the other members.
+/// The maximum length of a command, in bytes: a string of 16 MiB, as long as an agent can send, with each
+/// byte written as an escape of 6 bytes, and 64 KiB for the other members.
 pub const MAX_COMMAND: usize = 6 * (16 << 20) + (64 << 10);
 
 commands! {
@@ -18,7 +18,7 @@ commands! {
         path: String,
         /// Where the selection begins.
         start: Place,
-        /// Where it ends, or the cursor. The two may come in either order.
+        /// Where the selection ends, or the cursor. `start` and `end` may be in either order.
         end: Place,
         /// The selected text; empty or absent for a cursor.
         text: Option<String>,
@@ -59,7 +59,7 @@ commands! {
         result: Option<Box<RawValue>>,
     }
     /// Answers a call with a failure. After a failed `diff`, the person decides in the terminal of the agent.
-    /// A failed `request` is an error with -32603 and this text.
+    /// After a failed `request`, the client gets the error -32603 with this message.
     "fail" => Fail {
         /// The number of the call.
         call: u64,
@@ -84,12 +84,12 @@ commands! {
         /// What is being done.
         message: Option<String>,
     }
-    /// The problems of some files have changed.
+    /// Tells agents that the diagnostics of some files have changed.
     "diagnostics_changed" => ChangeDiagnostics {
         /// The files, as `file:` URIs.
         uris: Vec<String>,
     }
-    /// Tells which folders are open from now on.
+    /// Replaces the open folders.
     "folders" => SetFolders {
         /// The folders, as in the configuration.
         folders: Vec<String>,
@@ -98,7 +98,7 @@ commands! {
     "tools" => SetTools {
         /// The tools, as in `tools` of the configuration.
         offer: ToolNames,
-        /// The tools of the editor's own.
+        /// Tools of your own, as in `own` of the configuration.
         own: List<OwnTool>,
     }
     /// Offers these prompts and resources from now on, and no others.
@@ -108,7 +108,7 @@ commands! {
         /// The resources.
         resources: List<Resource>,
     }
-    /// Shows a form to the person at an agent. You get a `form_answer`.
+    /// Asks an agent to show a form to the person. The answer is the event `form_answer`.
     "form" => ShowForm {
         /// The form: `message` and `requestedSchema`, as in `elicitation/create` of MCP.
         form: Box<RawValue>,
@@ -117,7 +117,7 @@ commands! {
         /// How long to wait for the answer, in milliseconds. Default: forever.
         within: Option<u64>,
     }
-    /// Withdraws a form. Its `form_answer` then has an `error`.
+    /// Withdraws a form. You get a `form_answer` with an `error`.
     "cancel" => CancelForm {
         /// The number of the line with the command `form`.
         line: u64,
@@ -170,7 +170,7 @@ impl Command {
             )));
         }
         let mut members = Members::read(text).map_err(|error| {
-            // `serde_json` counts lines within this text, which is itself one line of many.
+            // `serde_json` counts lines within the command, which is itself one line of many.
             let problem = error.to_string().replace(" at line 1 column ", " at column ");
             CommandError::invalid(format!("{ADVICE} ({problem})"))
         })?;

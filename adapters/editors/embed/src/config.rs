@@ -39,14 +39,14 @@ inputs! {
         prompts: List<Prompt>,
         /// The resources that the editor offers.
         resources: List<Resource>,
-        /// A text for the model.
+        /// Instructions for the model.
         instructions: Option<String>,
         /// The dialect. Default `vscode`, which the real client understands.
         dialect: Option<DialectName>,
         /// If true, each agent must wait for the command `allow`. Default false.
         consent: Option<bool>,
-        /// `none` hides no file. Default `secrets`: agents get nothing of files such as `.env` and private
-        /// keys.
+        /// Which files to hide from agents. Default `secrets`: files such as `.env` and private keys. `none`
+        /// hides no file.
         filter: Option<FilterName>,
         /// The process id of the editor, for the lock file. Leave it out if the editor runs in another
         /// container; the lock file then has the process id of the sidecar.
@@ -58,7 +58,8 @@ inputs! {
         /// The directory of the lock file. Default: that of the real client.
         lock_dir: Option<String>,
         /// The lock file of an earlier run, which the event `listening` named. Its port and token are used
-        /// again, so that agents come back by themselves. If the file is gone, the editor starts anew.
+        /// again, so that agents come back by themselves. If the file is gone, the editor starts as without
+        /// `resume`.
         resume: Option<String>,
     }
 
@@ -74,7 +75,7 @@ inputs! {
         models: Option<bool>,
     }
 
-    /// A prompt, which the person chooses at the agent.
+    /// A prompt, which the person can choose in the agent.
     "prompt" => Prompt {
         /// The name. The person types `/ide:NAME`.
         name: String,
@@ -174,8 +175,8 @@ pub(crate) fn tool_set(tools: &[Tool], own: &List<OwnTool>) -> ToolSet {
     })
 }
 
-/// Returns the lists for the agents. Both are declared even if they are empty, so that later commands can
-/// fill them.
+/// Returns the prompts and resources for agents. Both are declared even if they are empty, so that later
+/// commands can add some.
 pub(crate) fn context(prompts: &List<Prompt>, resources: &List<Resource>) -> Context {
     Context::new()
         .prompts(prompts.0.iter().map(Prompt::spec))
@@ -208,7 +209,7 @@ impl Resource {
 pub(crate) struct ToolNames(pub(crate) Vec<Tool>);
 
 impl Input for ToolNames {
-    const KIND: &'static str = "a list of the names of tools";
+    const KIND: &'static str = "a list of tool names";
 
     fn read(raw: &RawValue) -> Result<Self, Wrong> {
         let names = <Vec<String> as Input>::read(raw)?;
@@ -231,8 +232,8 @@ impl Input for Token {
     fn read(raw: &RawValue) -> Result<Self, Wrong> {
         let text = <String as Input>::read(raw)?;
         if text.len() < AuthToken::MIN_PUBLISHED_LEN {
-            let least = AuthToken::MIN_PUBLISHED_LEN;
-            return Err(Wrong::Value(format!("has {} bytes: it needs at least {least}", text.len())));
+            let minimum = AuthToken::MIN_PUBLISHED_LEN;
+            return Err(Wrong::Value(format!("has {} bytes: it needs at least {minimum}", text.len())));
         }
         AuthToken::from_text(text).map(Self).map_err(|error| Wrong::Value(format!("cannot be used: {error}")))
     }

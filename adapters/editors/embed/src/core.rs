@@ -37,17 +37,17 @@ pub(crate) struct Core {
 pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) calls: u64,
-    /// The event `consent` of the agent that waits for an answer. If it were left out, nobody would ask the
-    /// person, and all agents would wait forever. The server asks about one agent at a time.
+    /// The event `consent` of the agent that waits for an answer. If it were left out, the person would not
+    /// be asked, and all agents would wait forever. The server asks about one agent at a time.
     consent: Option<Event>,
 }
 
-/// A command that concerns more than the server.
+/// What is left to do of a command that concerns more than the server.
 #[derive(Debug)]
-#[must_use = "the caller carries the rest of the command out"]
+#[must_use = "the caller must carry out the rest of the command"]
 pub(crate) enum Rest {
     Nothing,
-    /// Other folders are open.
+    /// These folders are open from now on.
     Folders(Vec<String>),
     Quit,
 }
@@ -74,7 +74,8 @@ impl Core {
         self.workspace.folders = folders.iter().map(WorkspaceFolder::new).collect();
     }
 
-    /// Adds an event. If the editor takes none, counts it, or keeps the question about an agent.
+    /// Adds an event. While the editor takes no events, counts the event instead; a question about an agent
+    /// is kept for later.
     pub(crate) fn put(&mut self, event: Event) {
         let Some(gap) = &mut self.gap else { return self.queue.push_back(event) };
         if let Event::Consent { .. } = event {
@@ -108,7 +109,7 @@ impl Core {
         !self.queue.is_empty()
     }
 
-    /// Takes events again, or leaves them out from now on.
+    /// Takes events again, or starts to leave them out.
     pub(crate) fn set_taking(&mut self, server: &Server, is_taking: bool) {
         if !is_taking {
             self.gap.get_or_insert_default();

@@ -90,7 +90,7 @@ impl Editor {
         })
     }
 
-    /// Returns the text of the lock file. Publish it as `PORT.lock` with mode 0600, and again after the
+    /// Returns the contents of the lock file. Publish them as `PORT.lock` with mode 0600, and again after the
     /// command `folders`.
     #[must_use]
     pub fn lock_file(&self) -> String {
@@ -156,20 +156,21 @@ impl Editor {
         Output::Write { conn: conn.number(), bytes: self.server.outgoing(conn) }
     }
 
-    /// Tells how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block.
+    /// Reports how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block.
     pub fn written(&mut self, conn: u64, n: usize) {
         if let Some(conn) = self.conns.get(&conn) {
             self.server.written(*conn, n);
         }
     }
 
-    /// Returns when the next pass is due: not in the future while there is something to do.
+    /// Returns when the next pass is due; while there is something to do, a time that has already passed.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         if self.core.has_event() || self.is_ending() { Some(Time::ZERO) } else { self.server.deadline() }
     }
 
-    /// Runs a command. `line` is a number of yours for it, which its `form_answer` or `status` then has.
+    /// Runs a command. `line` is a number that you choose; the `form_answer` or `status` of the command has
+    /// it.
     ///
     /// # Errors
     /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
@@ -207,9 +208,9 @@ impl Editor {
         }
     }
 
-    /// Leaves events out from now on, or takes them again. Call this when the editor does not read. While
-    /// events are left out, every call fails at once, so that agents do not wait. Later, and at the latest
-    /// before `over`, the events `gap` and `status` report what is missing.
+    /// Takes events, or leaves them out. Pass false when the editor does not read, and true when it reads
+    /// again. While events are left out, every call fails at once, so that agents do not wait. Afterwards,
+    /// and at the latest before `over`, the events `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
         self.core.set_taking(&self.server, is_taking);
     }

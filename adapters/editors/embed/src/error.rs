@@ -4,7 +4,7 @@ use ide_mcp::ide::MentionError;
 use ide_mcp::rpc::{NotAnswered, NotSent};
 use std::fmt;
 
-/// The configuration cannot be used. The text names the member and says what it must be.
+/// The configuration cannot be used. The message names the member and says what it must be.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Debug)]
@@ -33,13 +33,13 @@ pub struct CommandError {
     message: String,
 }
 
-/// The kind of a [`CommandError`], for your program; the text is for people.
+/// The kind of a [`CommandError`], for your program; the message is for people.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommandErrorKind {
-    /// The text is not a command, or a value cannot be used.
+    /// The JSON is not a command, or a value cannot be used.
     Invalid,
     /// The call, form or agent has ended, or never existed.
     Gone,

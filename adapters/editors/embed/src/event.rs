@@ -37,7 +37,7 @@ events! {
     }
     /// An agent is attached.
     3 "connected" => Connected {
-        /// The number of the agent. It is never given to another one.
+        /// The number of the agent. No other agent ever gets it.
         conn: u64,
         /// The name of the client.
         client: Option<String>,
@@ -78,12 +78,12 @@ events! {
     8 "diff" => Diff {
         /// The agent.
         conn: u64,
-        /// The number of the call. It is never given to another one.
+        /// The number of the call. No other call ever gets it.
         call: u64,
         /// The name of the tab, for a person: one line of at most 64 characters.
         tab: String,
-        /// The file, for a title: its path below its folder, or the whole path if it is in none. One line of
-        /// at most 64 characters; of a longer path, the end.
+        /// The file, for a title: its path below the open folder, or the whole path if it is in none. One
+        /// line of at most 64 characters; a longer path loses its beginning.
         label: String,
         /// The path of the file after the change. It is a plain file, or does not exist yet.
         path: String,
@@ -94,7 +94,8 @@ events! {
         /// The text of the file at `old_path`, in case you do not have it open: without a byte order mark,
         /// and with U+FFFD for what is not text. Absent for a new file.
         old: Option<OldText>,
-        /// The whole proposed text, without a byte order mark; your answer gets the mark back.
+        /// The whole proposed text, without a byte order mark. If the agent sent one, your answer gets it
+        /// back.
         contents: Arc<String>,
     }
     /// A diff ended without `answer`: close its view.
@@ -108,8 +109,8 @@ events! {
         /// `close_tab`, `closeAllDiffTabs`, `cancelled`, `expired`, `shutdown` or `disconnected`.
         reason: String,
     }
-    /// An agent calls a tool and waits for `respond`: 0.4 s for `getDiagnostics`, or 1.9 s without `uri`;
-    /// 30 s for the others; for `executeCode` without a limit.
+    /// An agent calls a tool and waits for `respond`: 0.4 s for `getDiagnostics` (1.9 s without `uri`),
+    /// without a limit for `executeCode`, and 30 s for every other tool.
     10 "call" => Call {
         /// The agent.
         conn: u64,
@@ -118,14 +119,14 @@ events! {
         /// The name of the tool, as VS Code spells it.
         tool: String,
         /// The arguments, as the agent wrote them. `getDiagnostics` without `uri`, or with null, asks for the
-        /// problems of all files; according to the description of the dialect `jetbrains`, for those of the
-        /// file that has the focus.
+        /// diagnostics of all files; according to the description of the dialect `jetbrains`, for those of
+        /// the file that has the focus.
         arguments: Box<RawValue>,
         /// The absolute path of the file in the arguments, even if they have a `file:` URI. It is a plain
         /// file, or does not exist. Use this path, not that of the arguments.
         path: Option<String>,
     }
-    /// The person at an agent chose a prompt. Answer with `respond`.
+    /// The person chose a prompt in an agent. Answer with `respond`.
     11 "prompt" => Prompt {
         /// The agent.
         conn: u64,
@@ -146,7 +147,8 @@ events! {
         uri: String,
     }
     /// A client of the dialect `obsidian` calls one of six methods, and waits 30 s for `respond`. The methods
-    /// need no session, so this may be the first event of a client; it too gets a `closed`.
+    /// need no session, so this may be the first event of a client. When the client leaves, you get a
+    /// `closed`.
     31 "request" => Request {
         /// The client.
         conn: u64,
@@ -154,11 +156,11 @@ events! {
         call: u64,
         /// `readFile`, `writeFile`, `listFiles`, `getWorkspaceInfo`, `getOpenFiles` or `getCurrentFile`.
         method: String,
-        /// The parameters: `path` below the first folder for the first two, `content` for `writeFile`,
-        /// `pattern` for `listFiles`, if there is one.
+        /// The parameters: for `readFile` and `writeFile` a `path` below the first folder, for `writeFile`
+        /// also `content`, and for `listFiles` perhaps a `pattern`.
         params: Box<RawValue>,
-        /// For the first two, the absolute path of the file, in one of the folders. It is a plain file, or
-        /// does not exist. Use this path, not that of the parameters.
+        /// For `readFile` and `writeFile`, the absolute path of the file, in one of the folders. It is a
+        /// plain file, or does not exist. Use this path, not that of the parameters.
         path: Option<String>,
     }
     /// A call, prompt, resource or request ended without your answer.
@@ -170,12 +172,12 @@ events! {
         /// `cancelled`, `expired`, `shutdown` or `disconnected`.
         reason: String,
     }
-    /// An agent is probably about to write this file. If its buffer has changes, save them before you answer
-    /// the `getDiagnostics` that follows.
+    /// An agent is probably about to write this file. If you have unsaved changes of the file, save them
+    /// before you answer the `getDiagnostics` that follows.
     14 "edit_expected" => EditExpected {
         /// The agent.
         conn: u64,
-        /// The number of the edit, which is also that of the call.
+        /// The number of the edit. The call that announced the edit has the same number.
         edit: u64,
         /// The path of the file.
         path: String,
@@ -292,7 +294,7 @@ events! {
         /// The reason.
         reason: String,
     }
-    /// The end. This is the last event.
+    /// The editor has ended. This is the last event.
     30 "over" => Over {}
 }
 
@@ -306,7 +308,7 @@ impl Event {
     /// Returns the event as one line of JSON, without a line feed.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Every value is a text, a number, or JSON already, so that no error is possible.
+        // Every value is a string, a number, true, false, or JSON already, so no error is possible.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -15,11 +15,11 @@ use crate::old_text::{self, OldText, Use};
 use ide_mcp::ide::kit::display_line;
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, Suspicion, classify};
 
-/// How many characters of a peer's name an event has: more than any client needs, and few enough for a
-/// question or a status line.
+/// The maximum number of characters that an event has of a peer's name: more than any client needs, and few
+/// enough for a question or a status line.
 const MAX_NAME: usize = 64;
 
-/// How many characters of a peer's message an event has: two lines of a terminal.
+/// The maximum number of characters that an event has of a peer's message: two lines of a terminal.
 const MAX_MESSAGE: usize = 200;
 
 /// Checks the paths that agents name, for an editor with these folders.
@@ -46,8 +46,8 @@ impl Gate {
         self.folders = parsed.filter_map(Result::ok).collect();
     }
 
-    /// Returns the path of a file that an agent has named, and its text, which is read when you ask for it:
-    /// `None` without a file, and without a disk. Otherwise returns why the editor must not get the path.
+    /// Returns the path of a file that an agent has named, and its text, which is read only when it is asked
+    /// for (`None` without a file or without a disk). The error says why the editor must not get the path.
     pub(crate) fn judge(&self, written: &str, purpose: Use) -> Result<(String, Option<OldText>), String> {
         let path = parse(written).map_err(|why| why.to_string())?;
         let text = path.to_str().ok_or("the path is not Unicode")?;
@@ -90,7 +90,7 @@ impl Gate {
 
     /// Returns the name by which a person tells this file from others: its path below the open folder, or the
     /// whole path if it is in none. With several folders, the folder's name comes first. One line of at most
-    /// 64 characters; of a longer path the end, which names the file.
+    /// 64 characters; a longer path loses its beginning, because its end names the file.
     pub(crate) fn label(&self, path: &str) -> String {
         let shown = self.below_its_folder(path).unwrap_or(path);
         let Some(more) = shown.chars().count().checked_sub(MAX_NAME).filter(|more| *more > 0) else {
@@ -100,7 +100,7 @@ impl Gate {
         name(&end)
     }
 
-    /// Returns the end of a path that begins in its folder, or with the folder's name if there are several.
+    /// Returns the part of a path below its folder; if there are several folders, with the folder's name.
     fn below_its_folder<'a>(&self, path: &'a str) -> Option<&'a str> {
         let PathClass::Inside(local) = classify(path, &self.folders, Platform::native()) else { return None };
         let inside = self
@@ -136,7 +136,7 @@ pub(crate) fn name(text: &str) -> String {
     display_line(text, MAX_NAME).replace('"', "'")
 }
 
-/// Shortens a text with words of a peer, for a person: one line, at most 200 characters.
+/// Shortens a message that may quote a peer, for a person: one line, at most 200 characters.
 pub(crate) fn message(text: &str) -> String {
     display_line(text, MAX_MESSAGE).into_owned()
 }
@@ -149,9 +149,9 @@ mod tests {
     fn messages_are_one_line_of_a_bounded_length() {
         let rows = [
             ("a typical one", "closed with 1000".into(), "closed with 1000".to_owned()),
-            ("lines", "a\nb\u{1b}".into(), "a\u{fffd}b\u{fffd}".into()),
-            ("the longest", "m".repeat(200), "m".repeat(200)),
-            ("one more", "m".repeat(201), format!("{}…", "m".repeat(199))),
+            ("control characters", "a\nb\u{1b}".into(), "a\u{fffd}b\u{fffd}".into()),
+            ("200 characters", "m".repeat(200), "m".repeat(200)),
+            ("201 characters", "m".repeat(201), format!("{}…", "m".repeat(199))),
         ];
         for (name, given, expected) in rows {
             assert_eq!(message(&given), expected, "{name}");

@@ -11,8 +11,8 @@ use std::fmt;
 /// An object that the editor writes. `inputs!` implements this trait.
 pub(crate) trait Object: Sized {
     const ROW: Row;
-    /// The name in [`ROW`](Self::ROW), and the names of the members. They are apart, so that a program which
-    /// only reads objects does not contain the documentation of the row.
+    /// The name in [`ROW`](Self::ROW), and the names of the members. They are separate constants, so that a
+    /// program which only reads objects does not contain the documentation of the row.
     const NAME: &'static str;
     const MEMBERS: &'static [&'static str];
 
@@ -21,7 +21,7 @@ pub(crate) trait Object: Sized {
 
 /// A type of a member that the editor writes.
 pub(crate) trait Input: Sized {
-    /// What the value must be, for the page and for errors: "a string".
+    /// What the value must be, for `docs/sidecar.md` and for errors, such as "a string".
     const KIND: &'static str;
     const IS_REQUIRED: bool = true;
 
@@ -75,7 +75,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The members of an object that were not taken.
+/// The members of an object that are still to be taken.
 pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
@@ -244,7 +244,7 @@ pub(crate) struct Place(pub(crate) u32, pub(crate) u32);
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Lines(pub(crate) u32, pub(crate) u32);
 
-/// Defines an enum of words, and reads them.
+/// Defines an enum whose variants are strings in JSON, and reads them.
 macro_rules! words {
     ($($(#[$attribute:meta])* $name:ident: $expected:literal { $($word:literal => $variant:ident,)* })*) => {$(
         $(#[$attribute])*

@@ -5,11 +5,11 @@
 //!   one descriptor to wait for.
 //! - [`Editor`] has no sockets, threads or disk: bytes in, events and bytes out.
 //!
-//! [`CONFIG`], [`COMMANDS`] and [`EVENTS`] are the table of all objects and members; the reading, the writing
-//! and the page `docs/sidecar.md` come from it. The program `ide-mcp sidecar` passes the lines of its
-//! standard input to this crate, and writes the events to its standard output. If your language has no JSON
-//! at hand, read the members of an event with [`Event::member`], and write the commands that every editor
-//! needs as [`TypedCommand`].
+//! [`CONFIG`], [`COMMANDS`] and [`EVENTS`] are the table of all objects and members. The code that reads and
+//! writes the objects is generated from it, and so are the tables of `docs/sidecar.md`. The program
+//! `ide-mcp sidecar` passes the lines of its standard input to this crate, and writes the events to its
+//! standard output. If your language has no JSON parser, read the members of an event with
+//! [`Event::member`], and pass the commands that every editor needs as [`TypedCommand`].
 
 mod act;
 mod command;

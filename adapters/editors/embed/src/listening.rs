@@ -20,10 +20,10 @@ use std::path::Path;
 use std::time::Duration;
 use std::{fmt, io};
 
-/// An editor that listens on 127.0.0.1 and publishes its lock file. You wait for one descriptor, or call it
+/// An editor that listens on 127.0.0.1 and publishes its lock file. Wait for its one descriptor, or call it
 /// in each frame. It starts no thread, except on Windows one that waits for sockets.
 ///
-/// The descriptor is readable whenever there is work, even after a command: then call
+/// The descriptor is readable whenever there is work, also after a command: then call
 /// [`dispatch`](Self::dispatch), and handle [`next_event`](Self::next_event) until it returns `None`.
 /// [`NestedServer`] describes how to watch it.
 ///
@@ -77,8 +77,8 @@ impl ListeningEditor {
         self.dispatch_within(Some(Duration::ZERO))
     }
 
-    /// Waits for work, but no longer than `at_most`, and takes one turn. For a loop that has nothing else to
-    /// wait for.
+    /// Waits for work, but no longer than `at_most`, and takes one turn. Use it in a loop that has nothing
+    /// else to wait for.
     ///
     /// # Errors
     /// The error of the system, after which the editor cannot go on.
@@ -127,7 +127,8 @@ impl ListeningEditor {
         }
     }
 
-    /// Runs a command. `line` is a number of yours for it, which its `form_answer` or `status` then has.
+    /// Runs a command. `line` is a number that you choose; the `form_answer` or `status` of the command has
+    /// it.
     ///
     /// # Errors
     /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
@@ -175,9 +176,9 @@ impl ListeningEditor {
         }
     }
 
-    /// Leaves events out from now on, or takes them again. Call this when the editor does not read. While
-    /// events are left out, every call fails at once, so that agents do not wait. Later, and at the latest
-    /// before `over`, the events `gap` and `status` report what is missing.
+    /// Takes events, or leaves them out. Pass false when the editor does not read, and true when it reads
+    /// again. While events are left out, every call fails at once, so that agents do not wait. Afterwards,
+    /// and at the latest before `over`, the events `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
         self.core.set_taking(self.server.server().machine(), is_taking);
         if is_taking {
@@ -213,7 +214,7 @@ impl ListeningEditor {
         self.is_over
     }
 
-    /// Makes the descriptor readable if there is an event, which may come without traffic.
+    /// Makes the descriptor readable if there is an event, because some events come without traffic.
     fn make_due_for_events(&mut self) {
         if self.core.has_event() {
             self.server.server_mut();
@@ -283,7 +284,8 @@ fn options(config: &Config) -> Result<StartOptions, OpenError> {
     })
 }
 
-/// Returns the port and the token in the lock file of an earlier run; `None` if the file is gone or has none.
+/// Returns the port and the token in the lock file of an earlier run; `None` if the file is gone or has no
+/// token.
 fn earlier(path: &str) -> Option<(u16, AuthToken)> {
     let path = Path::new(path);
     let found =

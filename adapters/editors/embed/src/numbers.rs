@@ -4,8 +4,8 @@ use ide_mcp::ide::tool::{Call, DirectRequest, OpenDiff};
 use ide_mcp::rpc::CallId;
 use std::sync::Arc;
 
-/// The open calls, and the expected edits. A number is given only once. Both lists are short, so we search
-/// them from the start.
+/// The open calls, and the expected edits. No number is used twice. Both lists are short, so we search them
+/// from the start.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     latest: u64,
@@ -25,7 +25,7 @@ pub(crate) struct OpenCall {
 /// The kind of a call, which decides which command answers it.
 #[derive(Debug)]
 pub(crate) enum CallKind {
-    /// A diff with its text, which it shares with its event, and its tab.
+    /// A diff. It shares `contents` with its event.
     Diff {
         call: Call<OpenDiff>,
         contents: Arc<String>,
@@ -49,7 +49,7 @@ pub(crate) enum CallKind {
 }
 
 impl Numbers {
-    /// Opens a call, and returns its number. If the call announced an edit, it has the edit's number.
+    /// Opens a call, and returns its number. If the call announced an edit, both have the same number.
     pub(crate) fn open(&mut self, id: CallId, kind: CallKind) -> u64 {
         let announced = self.edits.iter().find(|edit| edit.0 == id).map(|edit| edit.1);
         let number = announced.unwrap_or_else(|| self.next());

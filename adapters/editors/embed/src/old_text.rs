@@ -5,24 +5,24 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
 use std::sync::{Arc, OnceLock};
 
-/// The largest file that an editor loads for an agent, in bytes. No message of an agent is larger, so it
-/// could not propose a whole text for a larger file.
+/// The maximum size of a file that an editor loads for an agent, in bytes. No message of an agent is larger,
+/// so the agent could not propose a whole text for a larger file.
 pub(crate) const MAX_FILE: u64 = 16 << 20;
 
-/// The longest old text as JSON, in bytes. Escapes at most double a text, so only a file that is not text is
-/// too long.
+/// The maximum length of an old text as JSON, in bytes. Escapes at most double the length of real text, so
+/// only a file that is not text exceeds this.
 #[cfg(feature = "listen")]
 const MAX_JSON: u64 = 2 * MAX_HELD;
 
-/// How many bytes of old texts the open proposals of an editor may have, if the editor gets them as JSON and
-/// so keeps them: hundreds of typical files, or one of this size, which makes an editor grow by some 150 MB
-/// (measured). Agents could otherwise cause that with short messages.
+/// The maximum number of bytes of old texts in all open proposals of an editor that gets them as JSON, and so
+/// keeps them in memory: hundreds of typical files, or one file of this size, which makes an editor grow by
+/// some 150 MB (measured). Without a limit, agents could fill its memory with short messages.
 #[cfg(feature = "listen")]
 pub(crate) const MAX_HELD: u64 = 8 << 20;
 
-/// The text of a file before a change, read when somebody asks for it.
+/// The text of a file before a change, which is read only when it is asked for.
 ///
-/// The file is opened without waiting and checked by its descriptor, so that we notice a FIFO that has taken
+/// The file is opened without blocking and checked by its descriptor, so that we notice if a FIFO has taken
 /// its place.
 #[derive(Clone, Debug)]
 pub struct OldText(Arc<Source>);
@@ -99,7 +99,7 @@ pub(crate) fn look(path: &str, purpose: Use) -> Result<Option<OldText>, String> 
     }))))
 }
 
-/// Reads a file as text. It may have become another one since [`look`].
+/// Reads a file as text. Another file may have replaced it since [`look`].
 fn read(path: &str) -> Result<String, String> {
     let failed = |error: io::Error| format!("the file cannot be read: {error}");
     // Opening a device can already do something, so look first.
@@ -115,7 +115,7 @@ fn read(path: &str) -> Result<String, String> {
     Ok(decode(bytes))
 }
 
-/// Opens a file for reading, without waiting for a program at the other end of a FIFO.
+/// Opens a file for reading. A FIFO does not block, even if no program writes to it.
 fn open(path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -142,8 +142,8 @@ fn check_plain(path: &str, metadata: &fs::Metadata) -> Result<(), String> {
     if is_virtual(path) { Err("the path is not a plain file".into()) } else { Ok(()) }
 }
 
-/// Returns true if the kernel makes up this file, wherever its file system is mounted: reading one may wait forever,
-/// or take something away.
+/// Returns true if the kernel generates the contents of this file, wherever its file system is mounted. To
+/// read such a file may block forever, or consume what is read.
 #[cfg(target_os = "linux")]
 fn is_virtual(path: &str) -> bool {
     /// `statfs(2)`: procfs, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2.
@@ -162,7 +162,7 @@ fn too_large() -> String {
     format!("the file has more than {} MiB", MAX_FILE >> 20)
 }
 
-/// Returns the length of a text as JSON writes it, in bytes.
+/// Returns the length of a string in JSON, in bytes.
 #[cfg(feature = "listen")]
 pub(crate) fn json_len(text: &str) -> u64 {
     let escaped = |byte: u8| match byte {
@@ -176,7 +176,7 @@ pub(crate) fn json_len(text: &str) -> u64 {
 /// Returns the text of a file without its byte order mark. Bytes that are not text become U+FFFD, as in the
 /// agent that has read the file.
 fn decode(bytes: Vec<u8>) -> String {
-    // Half a unit at the end is as broken as half a pair: both become U+FFFD.
+    // Half a code unit at the end is as invalid as half a surrogate pair: both become U+FFFD.
     let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units = bytes.chunks(2).map(|pair| <[u8; 2]>::try_from(pair).map_or(0xfffd, unit));
         char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()

@@ -209,7 +209,7 @@ impl Core {
         self.put(Event::Diff { conn, call, tab, label, path, old_path, outside, old, contents });
     }
 
-    /// Fails an open call that the editor has not heard of yet.
+    /// Fails an open call that the editor does not know of yet.
     #[cfg(feature = "listen")]
     pub(crate) fn fail_undelivered(&mut self, server: &mut Server, number: u64, reason: &str) {
         if let Some(open) = self.numbers.end(number) {
@@ -217,7 +217,7 @@ impl Core {
         }
     }
 
-    /// Answers a call if the commands so far are enough for that. Returns every other call.
+    /// Answers a call if the commands so far have told us the answer. Returns every other call.
     #[allow(clippy::wildcard_enum_match_arm, reason = "the editor answers the other calls")]
     fn answer_from_state(&self, server: &mut Server, call: ToolCall) -> Option<ToolCall> {
         // If the call is no longer open, it needs no answer.
@@ -277,8 +277,8 @@ impl Core {
     }
 }
 
-/// Answers a call with a failure. For a diff that is "method not found", after which the real client decides
-/// in its terminal (measured). For a tool it is a text for the model.
+/// Answers a call with a failure. For a diff that is "method not found", after which the real client asks the
+/// person in its terminal (measured). For a tool it is an error message for the model.
 pub(crate) fn fail(
     server: &mut Server,
     id: CallId,
@@ -298,8 +298,7 @@ fn refuse(server: &mut Server, id: CallId, kind: &CallKind, reason: &str) {
     let _ = fail(server, id, kind, reason);
 }
 
-/// Returns what an editor does with the file of a call. Any other tool loads the file, so its size is checked
-/// then.
+/// Returns what an editor does with the file of a call. If the tool loads the file, its size is checked too.
 #[allow(clippy::wildcard_enum_match_arm, reason = "the strict choice suits every other tool")]
 fn purpose(call: &ToolCall) -> Use {
     match call {
@@ -315,7 +314,7 @@ fn name_and_version(client: Option<Implementation>) -> (Option<String>, Option<S
     client.map(|client| (gate::name(&client.name), gate::name(&client.version))).unzip()
 }
 
-/// Returns the event about a rule that an agent broke. Its text may have words of the agent.
+/// Returns the event about a rule that an agent broke. Its message may quote the agent.
 fn problem(conn: u64, fault: &dyn fmt::Display) -> Event {
     Event::Problem { conn, message: gate::message(&fault.to_string()) }
 }

@@ -5,7 +5,7 @@ use crate::error::CommandError;
 use crate::input::{Lines, Place};
 use serde_json::value::RawValue;
 
-/// One of the commands that every editor needs, for a binding to a language that has no JSON at hand. The
+/// One of the commands that every editor needs, for a binding to a language without a JSON parser. The
 /// members are those of [`COMMANDS`](crate::COMMANDS).
 #[derive(Debug)]
 pub struct TypedCommand(pub(crate) Command);
@@ -43,7 +43,7 @@ impl TypedCommand {
         Self(Command::Answer(Answer { call, verdict: Verdict::Reject, contents: None }))
     }
 
-    /// Returns the command `respond`, with the result as JSON. Only a `call` has a default for it.
+    /// Returns the command `respond`, with the result as JSON. Only a `call` has a default result.
     ///
     /// # Errors
     /// [`CommandError`] if the result is not JSON.

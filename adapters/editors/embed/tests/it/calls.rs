@@ -1,4 +1,4 @@
-//! Calls of agents by their numbers, and their answers.
+//! The calls of agents, their numbers, and their answers.
 
 use crate::support::{Room, names, native};
 use ide_mcp::ide::Client;
@@ -97,7 +97,7 @@ fn diagnostics_of_language_servers_are_taken() {
         ("a description of the code", r#","codeDescription":{"href":"x"}"#),
         ("data", r#","data":{"a":"\ud800"}"#),
         ("no severity", r#","severity":null"#),
-        ("a text as severity", r#","severity":"Warning""#),
+        ("a string as severity", r#","severity":"Warning""#),
     ];
     let shapes = [
         ("files", r#"[{"uri":"file:///w/a","diagnostics":[PROBLEM]}]"#),
@@ -151,13 +151,21 @@ fn unusable_result_names_its_member_and_ends_the_call() {
             serde_json::to_string(&list("{}")).unwrap(),
             "`result[0].diagnostics[0].message` must be",
         ),
-        ("null in a text", r#""null""#.into(), "`result` must be a list of files"),
+        ("null in a string", r#""null""#.into(), "`result` must be a list of files"),
         ("an object", "{}".into(), "`result` must be a list of files"),
-        ("words", r#""none""#.into(), "`result` cannot be used: the result does not answer"),
+        (
+            "a string that is not JSON",
+            r#""none""#.into(),
+            "`result` cannot be used: the result does not answer",
+        ),
     ];
     let editors = [
         ("another answer", r#"{"tabs":1}"#.into(), "`result` cannot be used: the result does not answer"),
-        ("words", r#""FILE_SAVED""#.into(), "`result` cannot be used: the result does not answer"),
+        (
+            "a string that is not JSON",
+            r#""FILE_SAVED""#.into(),
+            "`result` cannot be used: the result does not answer",
+        ),
     ];
     let rows =
         diagnostics.into_iter().map(|row| (true, row)).chain(editors.into_iter().map(|row| (false, row)));
@@ -256,7 +264,7 @@ fn selection_and_folders_are_answered_without_the_editor() {
 }
 
 #[test]
-fn diff_is_outside_the_present_folders() {
+fn outside_is_relative_to_the_current_folders() {
     let mut room = Room::new("");
     room.attach();
     for (folders, expected) in [("", false), (r#""/v""#, true), (r#""/v","/w""#, false)] {
@@ -353,7 +361,7 @@ fn own_tool_takes_any_answer() {
 }
 
 #[test]
-fn deadline_moves_with_the_command() {
+fn timeout_command_moves_the_deadline() {
     let mut room = Room::new("");
     room.attach();
     let call = |room: &mut Room| {
@@ -383,7 +391,7 @@ fn deadline_moves_with_the_command() {
 }
 
 #[test]
-fn calls_that_no_filter_covers_fail_in_a_pause() {
+fn calls_that_the_filter_does_not_cover_fail_during_a_pause() {
     let mut room =
         Room::new(r#","own":[{"name":"count"}],"prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
     room.attach();

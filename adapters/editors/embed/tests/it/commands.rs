@@ -1,4 +1,4 @@
-//! The commands: the error for a wrong one names the member, and each right one has its effect.
+//! The commands: the error for a wrong command names the member, and each valid command has its effect.
 
 use crate::support::{Room, names};
 use ide_mcp::ide::tool::{GetOpenEditors, OpenDiff};
@@ -10,13 +10,13 @@ use serde_json::json;
 fn wrong_command_names_its_member() {
     let rows = [
         (
-            "words",
+            "a word that is not JSON",
             "quit",
             "a command is a JSON object such as {\"cmd\":\"quit\"} (expected value at column 1)",
         ),
         ("a list", r#"["quit"]"#, "(invalid type: sequence, expected an object at column 0)"),
         ("two objects", r#"{"cmd":"quit"} {}"#, "(trailing characters at column 16)"),
-        ("no name", "{}", "`cmd` is missing: it must be a string"),
+        ("no command name", "{}", "`cmd` is missing: it must be a string"),
         (
             "an unknown name",
             r#"{"cmd":"dance"}"#,
@@ -29,7 +29,7 @@ fn wrong_command_names_its_member() {
         ),
         ("no path", r#"{"cmd":"select"}"#, "select: `path` is missing: it must be a string"),
         (
-            "no place",
+            "a number as a place",
             r#"{"cmd":"select","path":"a","start":0}"#,
             "select: `start` must be a list of a line and",
         ),
@@ -39,11 +39,11 @@ fn wrong_command_names_its_member() {
             "select: `start` must be a list",
         ),
         (
-            "no absolute path",
+            "a relative path",
             r#"{"cmd":"select","path":"a","start":[0,0],"end":[0,0]}"#,
             "select: `path` is not an absolute path",
         ),
-        ("no path", r#"{"cmd":"mention","path":""}"#, "mention: `path` is not an absolute path"),
+        ("an empty path", r#"{"cmd":"mention","path":""}"#, "mention: `path` is not an absolute path"),
         ("a URI", r#"{"cmd":"mention","path":"scp://h//a"}"#, "mention: `path` is not an absolute path"),
         ("a member twice", r#"{"cmd":"allow","conn":1,"conn":2}"#, "allow: `conn` is given twice"),
         (
@@ -56,10 +56,14 @@ fn wrong_command_names_its_member() {
             r#"{"cmd":"tools","offer":["x"]}"#,
             "tools: `offer` has \"x\", which is not one of the tools openDiff",
         ),
-        ("no text", r#"{"cmd":"folders","folders":[1]}"#, "folders: `folders` must be a list of strings"),
+        (
+            "a number in a list of strings",
+            r#"{"cmd":"folders","folders":[1]}"#,
+            "folders: `folders` must be a list of strings",
+        ),
         ("no form", r#"{"cmd":"form","form":{}}"#, "`form` is not a form: "),
         (
-            "no object",
+            "a number as parameters",
             r#"{"cmd":"notify","method":"m","params":1}"#,
             "the parameters cannot be written as a JSON object",
         ),
@@ -140,7 +144,7 @@ fn numbers_are_judged_by_value() {
 }
 
 #[test]
-fn command_for_nobody_is_refused() {
+fn command_for_a_missing_agent_or_form_is_refused() {
     let rows = [
         (r#"{"cmd":"mention","path":"/w/a","conn":9}"#, "`conn` 9 is not attached"),
         (r#"{"cmd":"allow","conn":9}"#, "`conn` 9 is not attached"),
@@ -268,7 +272,7 @@ fn event_has_its_members_by_name() {
 }
 
 #[test]
-fn status_has_the_agents_of_their_connections() {
+fn status_lists_agents_and_models() {
     let mut room = Room::new("");
     room.attach();
     room.attach_at("/models");

@@ -8,7 +8,7 @@ fn wrong_configuration_names_its_member() {
     let base = format!(r#""folders":["/w"],"port":1,"token":"{TOKEN}""#);
     let with = |more: &str| format!(r#"{{"name":"E",{base}{more}}}"#);
     let rows = [
-        ("no JSON", "{".into(), "it is not an object: EOF"),
+        ("invalid JSON", "{".into(), "it is not an object: EOF"),
         ("a list", "[]".into(), "it is not an object: invalid type"),
         ("no name", format!("{{{base}}}"), "`name` is missing: it must be a string"),
         ("a number as name", format!(r#"{{"name":1,{base}}}"#), "`name` must be a string"),
@@ -36,21 +36,29 @@ fn wrong_configuration_names_its_member() {
         ),
         ("an unknown dialect", with(r#","dialect":"x""#), "`dialect` must be `vscode`, `jetbrains`"),
         ("an unknown filter", with(r#","filter":true"#), "`filter` must be `secrets` or `none`"),
-        ("a large pid", with(r#","pid":4294967296"#), "`pid` must be a number from 0 to 4294967295"),
-        ("a part", with(r#","own":[{"name":"a"},{}]"#), "`own[1].name` is missing: it must be a string"),
         (
-            "a part of a part",
+            "a pid that is too large",
+            with(r#","pid":4294967296"#),
+            "`pid` must be a number from 0 to 4294967295",
+        ),
+        (
+            "an object in a list",
+            with(r#","own":[{"name":"a"},{}]"#),
+            "`own[1].name` is missing: it must be a string",
+        ),
+        (
+            "an object in a nested list",
             with(r#","prompts":[{"name":"p","arguments":[{"name":1}]}]"#),
             "`prompts[0].arguments[0].name` must be a string",
         ),
         (
-            "an unknown part",
+            "an unknown member of an object in a list",
             with(r#","resources":[{"uri":"u","text":""}]"#),
             "`resources[0].text` is not a member of resource",
         ),
-        ("no object as part", with(r#","own":[1]"#), "`own` must be a list of objects"),
-        ("a directory", with(r#","lock_dir":"/x""#), "leave `lock_dir` out"),
-        ("an earlier run", with(r#","resume":"/x""#), "leave `resume` out"),
+        ("a number in a list of objects", with(r#","own":[1]"#), "`own` must be a list of objects"),
+        ("a directory for the lock file", with(r#","lock_dir":"/x""#), "leave `lock_dir` out"),
+        ("the lock file of an earlier run", with(r#","resume":"/x""#), "leave `resume` out"),
         ("no port", format!(r#"{{"name":"E","folders":[],"token":"{TOKEN}"}}"#), "`port` is missing"),
         ("no token", r#"{"name":"E","folders":[],"port":1}"#.into(), "`token` is missing"),
     ];

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const FORM: &str =
     r#"{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}"#;
 
-/// How to get the events, each way with the names that it leads to at least, in order.
+/// How to cause the events: a name, the way, and the events that it must cause at least, in this order.
 const WAYS: &[(&str, fn() -> Vec<Value>, &[&str])] = &[
     ("an agent attaches", || Room::new("").attach(), &["connected", "ide_connected", "roots"]),
     ("a model attaches", || Room::new("").attach_at("/models"), &["model_connected"]),
@@ -197,7 +197,7 @@ fn the_loop() -> Vec<Value> {
     events
 }
 
-/// Connects a client by hand that sends a text which is not a message.
+/// Connects a client by hand, which sends invalid messages.
 fn invalid_message(room: &mut Room) -> Vec<Value> {
     let conn = room.editor.connect(room.now);
     let head = format!(
@@ -207,7 +207,7 @@ fn invalid_message(room: &mut Room) -> Vec<Value> {
     );
     room.editor.feed(room.now, conn, head.as_bytes());
     room.settle();
-    // A text that is not a message, and an error of the peer, each with a mask of zero.
+    // Something that is not JSON, and an error of the peer, each with a mask of zeros.
     let mut events = Vec::new();
     let problems = [
         ("x", "not JSON"),

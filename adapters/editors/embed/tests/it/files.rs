@@ -53,8 +53,8 @@ impl Desk {
         self.folder.0.join("w").join(name).to_str().unwrap().into()
     }
 
-    /// Lets the agent call, and returns its outcome and the event of the call. `take` takes the next event,
-    /// and `seen` sees the event before its answer.
+    /// Lets the agent call, and returns its outcome and the event of the call. `take` takes the next event
+    /// from the editor, and `seen` gets the event before it is answered.
     fn play(
         &mut self,
         call: impl FnOnce(&mut Agent) -> Result<(), String> + Send + 'static,
@@ -117,7 +117,7 @@ impl Desk {
 }
 
 fn fifo(path: &str) {
-    // On macOS, no call of rustix makes one.
+    // rustix has no function for this on macOS.
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
@@ -164,10 +164,10 @@ fn only_plain_files_up_to_a_size_reach_the_editor() {
         ("a link to a device", at("to-zero"), not_plain, not_plain),
         ("a link to itself", at("to-itself"), Some("cannot be used"), Some("cannot be used")),
         ("16 MiB of NULs", at("largest"), None, None),
-        ("a byte more", at("larger"), None, too_large),
+        ("one byte more", at("larger"), None, too_large),
         ("a file of the kernel", "/proc/self/status".into(), not_plain, not_plain),
         (
-            "a file of the kernel, by a detour",
+            "a file of the kernel, by another path",
             "/proc/self/root/proc/self/status".into(),
             not_plain,
             not_plain,
@@ -213,16 +213,16 @@ fn old_text_is_decoded_once() {
         ("plain", b"a\nb\n", "a\nb\n"),
         ("empty", b"", ""),
         ("UTF-8", "𝒳\u{2028}".as_bytes(), "𝒳\u{2028}"),
-        ("with a mark", b"\xef\xbb\xbfa\n", "a\n"),
-        ("a mark alone", b"\xef\xbb\xbf", ""),
+        ("with a byte order mark", b"\xef\xbb\xbfa\n", "a\n"),
+        ("only a byte order mark", b"\xef\xbb\xbf", ""),
         ("a mark in the middle", "a\u{feff}".as_bytes(), "a\u{feff}"),
-        ("UTF-16, little end first", b"\xff\xfea\0\x35\xd8\xb3\xdc\n\0", "a𝒳\n"),
-        ("UTF-16, big end first", b"\xfe\xff\0a\0\n", "a\n"),
-        ("UTF-16, cut", b"\xff\xfea\0\x35\xd8b", "a\u{fffd}\u{fffd}"),
+        ("UTF-16, little-endian", b"\xff\xfea\0\x35\xd8\xb3\xdc\n\0", "a𝒳\n"),
+        ("UTF-16, big-endian", b"\xfe\xff\0a\0\n", "a\n"),
+        ("UTF-16, cut off", b"\xff\xfea\0\x35\xd8b", "a\u{fffd}\u{fffd}"),
         ("not UTF-8", b"\xe9t\xe9", "\u{fffd}t\u{fffd}"),
         ("NUL", b"a\0b", "a\0b"),
         ("line ends", b"a\r\nb\nc\r\r\n", "a\r\nb\nc\r\r\n"),
-        ("no last line end", b"a", "a"),
+        ("no line end at the end", b"a", "a"),
     ];
     let path = desk.path("a");
     for (name, bytes, text) in rows {
@@ -236,7 +236,7 @@ fn old_text_is_decoded_once() {
     }
     fs::remove_file(&path).unwrap();
     let (_, event) = desk.propose(&path, ListeningEditor::next_whole_event, |_| {});
-    assert!(old(&event.unwrap()).is_none(), "a new file has none");
+    assert!(old(&event.unwrap()).is_none(), "a new file has no old text");
 }
 
 /// The old text is that of the file that the agent names as the old one.
@@ -256,8 +256,8 @@ fn old_text_is_that_of_the_old_file() {
     }
 }
 
-/// When the file is read: the library, on the editor's thread, reads when somebody asks for the text, and the
-/// sidecar before it writes the event.
+/// The C library reads the file when the editor asks for the text, on the editor's thread. The sidecar reads
+/// it before it writes the event.
 #[test]
 fn old_text_is_read_when_it_is_asked_for() {
     let mut desk = Desk::new();
@@ -282,9 +282,9 @@ fn old_text_is_read_when_it_is_asked_for() {
     assert_eq!((outcome, seen.as_deref()), (Ok(()), Some("again\n")));
 }
 
-/// A FIFO that takes the place of the file after the first look blocks nobody.
+/// A FIFO that takes the place of the file after the first look does not block the editor.
 #[test]
-fn file_that_changes_its_kind_blocks_nobody() {
+fn file_replaced_by_a_fifo_does_not_block() {
     let mut desk = Desk::new();
     let path = desk.path("a");
     fs::write(&path, "old\n").unwrap();
@@ -320,13 +320,13 @@ fn file_that_changes_its_kind_blocks_nobody() {
     assert_eq!(outcome, Ok(()), "the next proposal comes");
 }
 
-/// The limit of an event in JSON, where a byte may take six.
+/// An event in JSON has a limit, and a byte may take six bytes there.
 #[test]
 fn old_text_that_json_makes_too_long_is_refused() {
     let mut desk = Desk::new();
     let path = desk.path("a");
     let (escaped, most) = (1_700_000, usize::try_from(16 * MIB).unwrap());
-    let rows = [("at the limit", most, true), ("a byte more", most + 1, false)];
+    let rows = [("at the limit", most, true), ("one byte more", most + 1, false)];
     for (name, length, is_shown) in rows {
         let mut text = "\0".repeat(escaped);
         text.push_str(&"x".repeat(length - 6 * escaped));
@@ -337,13 +337,13 @@ fn old_text_that_json_makes_too_long_is_refused() {
     }
     fs::write(&path, "\"\n".repeat(usize::try_from(4 * MIB).unwrap())).unwrap();
     let (outcome, event) = desk.propose(&path, ListeningEditor::next_whole_event, |_| {});
-    assert!(outcome.is_ok() && event.is_some(), "a text of the largest size, all of it escaped: {outcome:?}");
+    assert!(outcome.is_ok() && event.is_some(), "a text of the maximum size, all of it escaped: {outcome:?}");
 }
 
-/// The sum over the open proposals, which an agent could otherwise make as large as it likes with short
+/// Without a limit on the sum of all open proposals, an agent could make it as large as it likes with short
 /// messages.
 #[test]
-fn old_texts_are_bounded_in_sum() {
+fn sum_of_old_texts_is_limited() {
     let mut desk = Desk::new();
     let [large, rest] = ["large", "rest"].map(|name| desk.path(name));
     let most = usize::try_from(8 * MIB).unwrap();
@@ -367,7 +367,7 @@ fn old_texts_are_bounded_in_sum() {
             ("first", most - 6, true),
             ("too large", 7, false),
             ("at the limit", 6, true),
-            ("a byte more", 1, false),
+            ("one byte more", 1, false),
         ];
         for (name, size, is_taken) in rows {
             let path = if size > 7 { &large } else { &rest };
@@ -386,9 +386,9 @@ fn old_texts_are_bounded_in_sum() {
     }
 }
 
-/// Many proposals at once hold up nobody: between two reads, agents and the editor get their turn.
+/// Many proposals at once do not block the agents or the editor, which get their turn between two reads.
 #[test]
-fn one_old_text_is_read_in_a_turn() {
+fn turn_reads_at_most_one_old_text() {
     let mut desk = Desk::new();
     let path = desk.path("a");
     fs::write(&path, "old\n").unwrap();

@@ -34,7 +34,7 @@ fn calls_fail_while_editor_reads_nothing() {
 
 /// The question about an agent follows the gap, unless the agent has gone by then.
 #[test]
-fn question_about_an_agent_waits_for_the_end_of_a_gap() {
+fn question_about_an_agent_comes_after_the_gap() {
     let mut room = Room::new(r#","consent":true"#);
     // The second time is like the first.
     for round in 0..2 {
@@ -43,7 +43,7 @@ fn question_about_an_agent_waits_for_the_end_of_a_gap() {
         for _ in 0..3 {
             assert_eq!(names(&room.attach()), [""; 0]);
         }
-        // The editor does not know a call that waits for consent yet.
+        // The call of an agent that waits for consent does not reach the editor yet.
         room.client(first).call_tool(&OpenDiff::new("/w/a", "", "t")).unwrap();
         assert_eq!(names(&room.cut(first + 1)), [""; 0]);
         room.editor.set_taking_events(true);

@@ -1,4 +1,5 @@
-//! What agents name, for an editor without a disk: how paths look, and the texts for a person.
+//! The paths and names that agents send, for an editor without a disk: which paths are refused, and what a
+//! person sees of the names.
 
 use crate::support::{Room, names, native};
 use ide_mcp::ide::Client;
@@ -71,7 +72,7 @@ fn introduce(room: &mut Room, name: &str, target: &str) -> Vec<Value> {
 }
 
 #[test]
-fn paths_that_can_hurt_reach_no_editor() {
+fn dangerous_paths_do_not_reach_the_editor() {
     let long = format!("/w/{}", "a".repeat(4094));
     let everywhere = [
         ("a line feed", "/w/x\ncq", "control character"),
@@ -91,8 +92,8 @@ fn paths_that_can_hurt_reach_no_editor() {
         ("TRAMP as root", "/sudo:root@localhost:/etc/shadow", "another machine"),
         ("TRAMP over two hosts", "/ssh:a|sudo:b:/x", "another machine"),
         ("TRAMP without a method", "/host:/x", "another machine"),
-        ("TRAMP behind a detour", "/w/../ssh:host:/x", "another machine"),
-        ("TRAMP behind slashes", "///ssh:host:/x", "another machine"),
+        ("TRAMP after a detour", "/w/../ssh:host:/x", "another machine"),
+        ("TRAMP after several slashes", "///ssh:host:/x", "another machine"),
         ("TRAMP in a URI", "file:///ssh%3Ahost%3A/x", "another machine"),
         ("a quoted name of Emacs", "/:/w/x", "another machine"),
         ("ange-ftp", "/user@host:/x", "another machine"),
@@ -105,7 +106,7 @@ fn paths_that_can_hurt_reach_no_editor() {
         ("a pipe", r"\\.\pipe\x", "bypasses the rules"),
         ("a volume without a drive", r"\\?\Volume{0}\a", "bypasses the rules"),
         ("a device", r"W:\NUL", "a device"),
-        ("a device with an end", r"W:\CON.txt", "a device"),
+        ("a device with an extension", r"W:\CON.txt", "a device"),
         ("a stream", r"W:\a:hidden", "a colon"),
         ("a stream in a URI", "file:///W:/a::$DATA", "a colon"),
         ("TRAMP", "/ssh:host:/x", "a colon"),
@@ -130,7 +131,7 @@ fn paths_that_can_hurt_reach_no_editor() {
 }
 
 #[test]
-fn odd_names_of_files_reach_the_editor() {
+fn odd_file_names_reach_the_editor() {
     let rows = [
         "/w/a|b",
         "/w/%",
@@ -195,7 +196,7 @@ fn uri_that_is_not_encoded_names_its_file() {
 }
 
 #[test]
-fn edit_of_a_file_that_no_editor_gets_is_not_announced() {
+fn edit_of_a_refused_file_is_not_announced() {
     let mut room = room();
     for (path, announced) in [("/w/x\ncq", 0), ("/ssh:host:/x", 0), ("/w/a", 1), ("/w/x\ncq", 0)] {
         room.client(0).call_tool(&GetDiagnostics::new(Some(path.into()))).unwrap();
@@ -215,14 +216,14 @@ fn names_of_peers_are_one_short_line() {
     let imitation = "claude-code attach?\n1: no\n2: yes\n\n";
     let rows = [
         ("a typical one", "claude-code", "claude-code".to_owned()),
-        ("lines", imitation, "claude-code attach?\u{fffd}1: no\u{fffd}2: yes\u{fffd}\u{fffd}".into()),
+        ("several lines", imitation, "claude-code attach?\u{fffd}1: no\u{fffd}2: yes\u{fffd}\u{fffd}".into()),
         ("a quotation mark", "a\" wants", "a' wants".into()),
         ("escapes", "\u{1b}[2J\u{9b}1m", "\u{fffd}[2J\u{fffd}1m".into()),
-        ("directions", "a\u{202e}b\u{2066}", "a\u{fffd}b\u{fffd}".into()),
+        ("marks for the direction of writing", "a\u{202e}b\u{2066}", "a\u{fffd}b\u{fffd}".into()),
         ("separators", "a\u{2028}b\u{2029}", "a\u{fffd}b\u{fffd}".into()),
-        ("the longest", &"n".repeat(64), "n".repeat(64)),
-        ("one more", &"é".repeat(65), format!("{}…", "é".repeat(63))),
-        ("nothing", "", String::new()),
+        ("64 characters", &"n".repeat(64), "n".repeat(64)),
+        ("65 characters", &"é".repeat(65), format!("{}…", "é".repeat(63))),
+        ("an empty name", "", String::new()),
     ];
     for (name, given, expected) in rows {
         for (target, event) in [("/", "connected"), ("/models", "model_connected")] {
@@ -266,28 +267,28 @@ fn label_tells_files_apart_on_one_safe_line() {
     let long = |count| format!("/w/d/{}", "n".repeat(count));
     let everywhere = [
         ("in the folder", r#"["/w"]"#, "/w/a.txt", "a.txt".to_owned()),
-        ("below it", r#"["/w"]"#, "/w/src/one/mod.rs", native("src/one/mod.rs")),
-        ("the folder of a folder", r#"["/w","/w/lib"]"#, "/w/lib/a", native("lib/a")),
+        ("in a subfolder", r#"["/w"]"#, "/w/src/one/mod.rs", native("src/one/mod.rs")),
+        ("in an open folder inside another one", r#"["/w","/w/lib"]"#, "/w/lib/a", native("lib/a")),
         ("without folders", "[]", "/w/a", native("/w/a")),
-        ("a mark that turns the direction", r#"["/w"]"#, "/w/\u{202e}txt.exe", "\u{fffd}txt.exe".into()),
+        ("a mark for the direction of writing", r#"["/w"]"#, "/w/\u{202e}txt.exe", "\u{fffd}txt.exe".into()),
         ("64 characters", r#"["/w"]"#, &long(62), native(&format!("d/{}", "n".repeat(62)))),
         ("65 characters", r#"["/w"]"#, &long(63), format!("…{}", "n".repeat(63))),
         (
-            "65 of several bytes",
+            "65 characters of several bytes",
             r#"["/w"]"#,
             &format!("/w/d/{}", "ä".repeat(63)),
             format!("…{}", "ä".repeat(63)),
         ),
     ];
     let unix = [
-        ("beside it, with a name that begins so", r#"["/w"]"#, "/web/a", "/web/a".into()),
+        ("in a folder whose name begins the same", r#"["/w"]"#, "/web/a", "/web/a".into()),
         ("elsewhere", r#"["/w"]"#, "/etc/passwd", "/etc/passwd".into()),
         ("one of several folders", r#"["/w","/v"]"#, "/v/src/a", "v/src/a".into()),
         ("the root", r#"["/"]"#, "/etc/passwd", "etc/passwd".into()),
         ("a format", r#"["/w"]"#, "/w/%{x}|\"y", "%{x}|'y".into()),
     ];
     let windows = [
-        ("beside it, with a name that begins so", r#"["C:/w"]"#, "C:/web/a", r"C:\web\a".into()),
+        ("in a folder whose name begins the same", r#"["C:/w"]"#, "C:/web/a", r"C:\web\a".into()),
         ("elsewhere", r#"["C:/w"]"#, "D:/w/a", r"D:\w\a".into()),
         ("one of several folders", r#"["C:/w","C:/v"]"#, "C:/v/src/a", r"v\src\a".into()),
         ("the root", r#"["C:/"]"#, "C:/Windows/a", r"Windows\a".into()),
@@ -302,17 +303,17 @@ fn label_tells_files_apart_on_one_safe_line() {
     }
 }
 
-/// No editor sees a byte order mark, and the agent gets its own back.
+/// The editor never sees a byte order mark, and the agent gets its own mark back.
 #[test]
-fn byte_order_mark_is_kept_from_the_editor() {
+fn byte_order_mark_is_hidden_from_the_editor() {
     let rows = [
-        ("with one, as it is", "\u{feff}a\n", "a\n", None, "\u{feff}a\n"),
+        ("with one, accepted as it is", "\u{feff}a\n", "a\n", None, "\u{feff}a\n"),
         ("with one, edited", "\u{feff}a\n", "a\n", Some("b\n"), "\u{feff}b\n"),
         ("with one, by an editor that keeps it", "\u{feff}a\n", "a\n", Some("\u{feff}b\n"), "\u{feff}b\n"),
         ("without one", "a\n", "a\n", None, "a\n"),
         ("without one, edited", "a\n", "a\n", Some("b\n"), "b\n"),
         ("with two", "\u{feff}\u{feff}", "\u{feff}", None, "\u{feff}\u{feff}"),
-        ("nothing else", "\u{feff}", "", Some(""), "\u{feff}"),
+        ("only a mark", "\u{feff}", "", Some(""), "\u{feff}"),
     ];
     for (name, proposed, shown, edited, expected) in rows {
         let mut room = room();

@@ -20,7 +20,8 @@ impl Folder {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ide-mcp-embed-{}-{number}", process::id()));
         let mut builder = fs::DirBuilder::new();
-        // With some people's umask others could write into it, and then no editor would publish itself there.
+        // With some people's umask, other users could write into it, and then no lock file would be
+        // published.
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(path.join("w")).unwrap();
@@ -111,7 +112,7 @@ fn earlier_run_gives_port_and_token() {
     assert_eq!(
         until(&mut third, "listening")["event"],
         json!("listening"),
-        "without the file it starts anew"
+        "without the file it starts as usual"
     );
 }
 
@@ -165,7 +166,7 @@ fn turns_without_a_wait_bring_every_event() {
 /// Returns true if the editor's descriptor is readable.
 fn is_readable(editor: &ListeningEditor) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    // The timer of the descriptor takes some nanoseconds.
+    // The timer makes the descriptor readable only after some nanoseconds.
     let wait = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     poll(&mut [PollFd::new(editor, PollFlags::IN)], Some(&wait)).unwrap() > 0
 }

@@ -45,7 +45,7 @@ fn names_of_the_table_are_distinct() {
     }
 }
 
-/// Returns the page with another text between the two markers of a section.
+/// Returns the page with this text between the two markers of a section.
 fn with_section(page: &str, name: &str, text: &str) -> String {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let (before, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("{begin} is missing"));

@@ -40,7 +40,7 @@ fn random_commands_have_one_effect() {
     .budget_ms(4_000);
 }
 
-/// Events by which other things may end together with a command.
+/// Events that report an end, and may come in addition to the effect of a command.
 const ENDS: &[&str] = &["call_ended", "closed", "diff_closed", "form_answer", "over"];
 
 /// Runs a random command, and compares the state before and after.
@@ -143,7 +143,7 @@ fn value(row: &Row, name: &str, u: &mut Unstructured<'_>) -> arbitrary::Result<S
         }
         "a list of strings" => r#"["/w","file:///w/a"]"#.into(),
         "a list of objects" => (*u.choose(&["[]", r#"[{"name":"n"}]"#, r#"[{"uri":"u"}]"#])?).into(),
-        "a list of the names of tools" => r#"["openDiff","getOpenEditors"]"#.into(),
+        "a list of tool names" => r#"["openDiff","getOpenEditors"]"#.into(),
         "`accept` or `reject`" => (*u.choose(&[r#""accept""#, r#""reject""#])?).into(),
         "JSON" => (*u.choose(&[
             r#""OK""#,

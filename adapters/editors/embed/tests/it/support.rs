@@ -198,7 +198,7 @@ impl Room {
         self.command(command).unwrap_err().to_string()
     }
 
-    /// Returns the latest outcome of a request of an agent as text.
+    /// Returns the latest outcome of a request of an agent, as a string.
     pub(crate) fn outcome(&self, at: usize) -> String {
         let outcome = self.agents[at].events.iter().rev().find_map(|event| match event {
             ClientEvent::Outcome { outcome, .. } => Some(outcome),

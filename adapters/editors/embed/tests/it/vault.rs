@@ -50,7 +50,7 @@ fn requests() -> [(DirectRequest, Value, &'static str, Value); 6] {
 }
 
 #[test]
-fn each_method_is_an_event_and_has_its_answer() {
+fn each_method_becomes_an_event_and_is_answered() {
     for (request, expected, result, answer) in requests() {
         let mut room = room();
         room.attach();
