@@ -50,7 +50,7 @@ int main(int argc, char **argv) try {
         while ((kind = idemcp_next(ed)) > 0) {
             if (kind != IDEMCP_DIFF) continue;
             std::cout << ed.text("path") << std::endl;
-            // Refused if the agent has left in the meantime, and after idemcp_quit.
+            // This is refused if the agent has left in the meantime, and after idemcp_quit.
             if (idemcp_accept(ed, idemcp_number(ed, "call", 0), nullptr, 0) < 0) continue;
             if (--left == 0) ed.check(idemcp_quit(ed));
         }

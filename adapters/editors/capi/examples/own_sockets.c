@@ -1,4 +1,4 @@
-/* An editor with its own sockets: idemcp_new. It accepts every proposed text, and ends with its standard input.
+/* An editor with its own sockets: idemcp_new. It accepts every proposed text, and ends when its standard input ends.
  *
  *     cc own_sockets.c -I../include -L../../../../target/release -lidemcp -o own_sockets
  *     LD_LIBRARY_PATH=../../../../target/release ./own_sockets "$PWD" ~/.claude/ide
@@ -22,7 +22,7 @@ static void on_event(idemcp *ed, int kind) {
     else if (kind == IDEMCP_CALL) idemcp_fail(ed, call, "this editor does not have the tool");
 }
 
-/* Reads once in each turn; poll(2) reports the rest again. */
+/* Reads once per turn. If bytes are left, poll(2) reports the socket again. */
 static void read_some(idemcp *ed, nfds_t i) {
     static uint8_t bytes[65536];
     if (!idemcp_wants_input(ed, conns[i])) return;

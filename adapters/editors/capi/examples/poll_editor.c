@@ -1,5 +1,5 @@
-/* An editor on poll(2), with one file that has one problem. Type one key a line, as the person would: s selects some
- * text, m mentions the file, a accepts the proposed text, r rejects it, q quits.
+/* An editor on poll(2), with one file that has one diagnostic. You are the person; type one key per line: s selects
+ * some text, m mentions the file, a accepts the proposed text, r rejects it, q quits.
  *
  *     cc poll_editor.c -I../include -L../../../../target/release -lidemcp -o poll_editor
  *     LD_LIBRARY_PATH=../../../../target/release ./poll_editor "$PWD"
@@ -17,7 +17,7 @@ static void check(idemcp *ed, int64_t result) {
     if (result < 0) fprintf(stderr, "%s\n", idemcp_error(ed));
 }
 
-/* Prints a text of an agent, which could otherwise control the terminal: by a control character of ASCII, or by one of
+/* Prints a string from an agent without its control characters, which could control the terminal: those of ASCII, and
  * U+0080 to U+009F, whose two bytes begin with C2. */
 static void print_safe(const char *text) {
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
@@ -33,7 +33,7 @@ static void on_call(idemcp *ed, int64_t call) {
     const char *tool = idemcp_text(ed, "tool", NULL), *of = idemcp_text(ed, "arguments.uri", NULL);
     char json[27000];
     if (strcmp(tool, "getDiagnostics") == 0 && of && strcmp(of, uri) != 0) {
-        check(ed, idemcp_fail(ed, call, "the problems of this file are unknown")); /* [] means "no problems" */
+        check(ed, idemcp_fail(ed, call, "the diagnostics of this file are unknown")); /* [] would mean that there are none */
     } else if (strcmp(tool, "getDiagnostics") == 0) {
         snprintf(json, sizeof json,
                  "[{\"uri\":%s,\"diagnostics\":[{\"message\":\"not a word\",\"severity\":\"Error\",\"range\":"
@@ -58,7 +58,7 @@ static void on_event(idemcp *ed, int kind) {
         check(ed, idemcp_fail(ed, call, "another diff is open")); /* so the agent asks in its terminal */
     } else if (kind == IDEMCP_DIFF) {
         diff = call; /* answered later, by the person */
-        printf("diff %s\n", idemcp_text(ed, "path", NULL)); /* judged already */
+        printf("diff %s\n", idemcp_text(ed, "path", NULL)); /* has no control characters: the library has checked it */
         print_safe(idemcp_text(ed, "contents", NULL));
     } else if (kind == IDEMCP_DIFF_CLOSED && diff == call) {
         diff = 0;

@@ -12,8 +12,8 @@
  *
  * docs/sidecar.md describes the configuration, the events and the commands with their members. For all functions:
  *
- *  - No function waits, except for a disk: for the lock file, and for a file that an agent names. None touches a
- *    signal, prints, or calls you back. None starts a thread, except that on Windows idemcp_open starts one that only
+ *  - No function waits, except for the disk: for the lock file, and for a file that an agent names. None changes
+ *    signals, prints, or calls you back. None starts a thread, except that on Windows idemcp_open starts one that only
  *    waits for sockets. Use a handle from one thread at a time.
  *  - Do not trust an agent. The path of an event is absolute, on this machine, has no control character, and leads to
  *    a plain file or to nothing yet; the file of a call that loads it, as a diff does, has at most 16 MiB. A call with
@@ -24,14 +24,14 @@
  *    file open. NULL means that there is no file, or none that can be read; without a listener it is always NULL.
  *    idemcp_json has every member, so it reads the file too. An agent may have many proposals for large files: ask
  *    for the text of one when you show it, and do not keep the others.
- *  - A text that you pass is UTF-8: an address and a length in bytes, or the length IDEMCP_ZT if it ends with a NUL.
- *    A parameter without a length ends with a NUL. The library copies the text. NULL stands for no text.
- *  - A text that you get belongs to the handle, until idemcp_next or idemcp_free unless the function says otherwise.
- *    A NUL follows it, and it may contain others: its length in bytes is in *len, unless len is NULL. NULL is no
- *    text.
+ *  - A string that you pass is UTF-8: an address and a length in bytes, or the length IDEMCP_ZT if it ends with a NUL.
+ *    A string without a length parameter ends with a NUL. The library copies the string. NULL stands for no string.
+ *  - A string that you get belongs to the handle, until idemcp_next or idemcp_free unless the function says otherwise.
+ *    A NUL follows it, and it may contain others: its length in bytes is in *len, unless len is NULL. NULL means that
+ *    there is no string.
  *  - Lines and columns count from 0, columns in UTF-16 units. Paths are absolute.
  *  - A negative result is a number of idemcp_refusal; idemcp_error says why. The handle has not changed, but after a
- *    refusal of idemcp_next, or IDEMCP_PANIC, you can only free it. NULL in place of a handle is refused.
+ *    refusal of idemcp_next, or IDEMCP_PANIC, you can only free it. NULL instead of a handle is refused.
  *  - As long as IDEMCP_ABI has the same value, later versions only add functions, events and members. Ignore the
  *    kinds of events that you do not know.
  */
@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 #define IDEMCP_ABI 1u          /* the version of this interface */
-#define IDEMCP_ZT ((size_t)-1) /* the length of a text that a NUL ends */
+#define IDEMCP_ZT ((size_t)-1) /* as a length: the string ends with a NUL */
 
 typedef struct idemcp idemcp; /* an editor, its connections and its lock file */
 
@@ -89,21 +89,21 @@ enum idemcp_kind {
 
 /* Why a function does nothing. */
 enum idemcp_refusal {
-    IDEMCP_MISUSE = -1,  /* NULL in place of a handle or of a text, or a function that this handle does not have */
-    IDEMCP_INVALID = -2, /* a text that is not UTF-8, has over 100,728,832 bytes, or is wrong for its purpose */
+    IDEMCP_MISUSE = -1,  /* NULL instead of a handle or a string, or a function that this handle does not have */
+    IDEMCP_INVALID = -2, /* a string that is not UTF-8, has over 100,728,832 bytes, or is wrong for its purpose */
     IDEMCP_GONE = -3,    /* the call has ended or was answered, or the agent has gone */
     IDEMCP_REFUSED = -4, /* not possible now: during a pause, for a hidden file, after idemcp_quit */
-    IDEMCP_IO = -5,      /* the lock file was not updated; after idemcp_next the system failed: only free the handle */
+    IDEMCP_IO = -5,      /* the lock file was not updated; from idemcp_next: the system failed, only free the handle */
     IDEMCP_PANIC = -6    /* a bug in the library: you can only free the handle */
 };
 
-/* Returns the ABI of the library. If it differs from IDEMCP_ABI, this header does not fit the library. */
+/* Returns the version of the library's interface. If it differs from IDEMCP_ABI, this header does not fit. */
 uint32_t idemcp_abi(void);
-/* Returns the version of the library, such as "0.2.0". You may keep the text. */
+/* Returns the version of the library, such as "0.2.0". The string stays valid forever. */
 const char *idemcp_version(void);
 
 /* Writes a text as a JSON string, with quotation marks, escapes (of at most 6 bytes) and a NUL. Returns the length
- * without the NUL: 0 if the text is NULL, too long or not UTF-8, and size or more if there was no room. */
+ * without the NUL: 0 if the text is NULL, too long or not UTF-8, and size or more if there was not enough room. */
 size_t idemcp_quote(char *to, size_t size, const char *text, size_t len);
 
 /* ---- Start and end ---- */
@@ -124,7 +124,7 @@ int idemcp_fd(idemcp *ed);
 int64_t idemcp_timeout(idemcp *ed);
 
 /* Ends the editor cleanly: removes the lock file of idemcp_open, rejects open diffs, closes the connections. Go on
- * taking turns until IDEMCP_OVER, which follows within a few seconds. Refuses the second time. */
+ * taking turns until IDEMCP_OVER, which follows within a few seconds. A second call is refused. */
 int idemcp_quit(idemcp *ed);
 
 /* Returns true after the event IDEMCP_OVER, or if you can only free the handle. */
@@ -140,8 +140,8 @@ const char *idemcp_error(const idemcp *ed);
  * writes the connections. You may run a command at any time, even between two events. */
 int idemcp_next(idemcp *ed);
 
-/* Returns a member of the event as text: a string as it is, any other value as JSON. "arguments.uri" is the member
- * uri of the JSON object in the member arguments. NULL for null, and if there is no such member. */
+/* Returns a member of the event as a string: a string as it is, any other value as JSON. "arguments.uri" is the
+ * member uri of the JSON object in the member arguments. NULL for null, and if there is no such member. */
 const char *idemcp_text(idemcp *ed, const char *member, size_t *len);
 
 /* Returns a member of the event as a number, 1 for true and 0 for false; otherwise if there is no such number. */
@@ -192,10 +192,10 @@ int64_t idemcp_do(idemcp *ed, const char *json, size_t len);
  * A handle of idemcp_open refuses the functions below. A connection that has ended has no input and no output. */
 idemcp *idemcp_new(const char *config, size_t len, char *error, size_t error_size);
 
-/* Returns the text of the lock file. Publish it as PORT.lock with mode 0600, again after the command folders, and
- * remove the file at the end. */
+/* Returns the contents of the lock file. Publish them as PORT.lock with mode 0600, again after the command folders,
+ * and remove the file at the end. */
 const char *idemcp_lock_file(idemcp *ed, size_t *len);
-/* Adds an accepted connection, and returns its number, from 1. The number is never given to another one. */
+/* Adds an accepted connection, and returns its number, from 1. No other connection ever gets this number. */
 int64_t idemcp_connect(idemcp *ed);
 /* Returns true if the connection takes more bytes now. */
 bool idemcp_wants_input(idemcp *ed, int64_t conn);

@@ -1,4 +1,4 @@
-//! Keeps panics inside the library, and silent: standard error may be the screen of the editor.
+//! Keeps panics inside the library, and prints nothing: standard error may be the screen of the editor.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send>;
 
-/// The hook of the program, if the library shares its copy of std.
+/// The panic hook of the program, if the program and the library share one copy of std.
 static PREVIOUS: OnceLock<Hook> = OnceLock::new();
 
 thread_local! {

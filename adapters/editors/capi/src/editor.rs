@@ -16,15 +16,16 @@ pub(crate) enum AnyEditor {
     Bytes(Editor, Clock, Passed),
 }
 
-/// C asks for events and for output separately, but a pass returns both. Here a pass for the one keeps what it
-/// finds of the other.
+/// C asks for events and for output separately, but a pass returns both. While C takes the one, this keeps
+/// what the pass has returned of the other.
 #[derive(Debug, Default)]
 pub(crate) struct Passed {
     events: VecDeque<Event>,
     closed: VecDeque<u64>,
     /// How long the last output of each connection was, until C reports what the socket took.
     offered: BTreeMap<u64, usize>,
-    /// The connection for whose report the editor waits. If it polls without one, nothing was written.
+    /// The connection whose report the editor waits for. If we poll without a report, nothing counts as
+    /// written.
     live: Option<u64>,
 }
 
@@ -123,7 +124,7 @@ impl AnyEditor {
             use std::os::fd::{AsFd as _, AsRawFd as _};
             Ok(editor.as_fd().as_raw_fd())
         }
-        // Only 32 bits of a handle count on Windows, so that programs of 32 and 64 bits can share one.
+        // On Windows only 32 bits of a handle matter, so that programs of 32 and 64 bits can share it.
         #[cfg(windows)]
         {
             use std::os::windows::io::{AsRawSocket as _, AsSocket as _};
@@ -133,7 +134,7 @@ impl AnyEditor {
         }
     }
 
-    /// Returns the next connection to write to or to close, as the handle does.
+    /// Returns the next connection to write to or to close; see `Handle::next_output`.
     pub(crate) fn next_output(&mut self) -> Result<(u64, Lent), Refusal> {
         self.bytes()?;
         let Self::Bytes(editor, clock, passed) = self else { return Ok((0, Lent::NONE)) };
@@ -172,8 +173,8 @@ impl AnyEditor {
         if n == 0 {
             return Ok(());
         }
-        // A late report. The bytes are still the first of the connection, so the next pass offers them again.
-        // The pass under way may be beyond them.
+        // A late report. The bytes are still the first ones of the connection, so the next pass offers them
+        // again. The current pass may already be past them.
         passed.live = None;
         let (mut passes, mut is_reported) = (2, false);
         while passes > 0 {

@@ -19,7 +19,7 @@ use std::{ptr, slice, str};
 /// `IDEMCP_ABI`.
 const ABI: u32 = 1;
 
-/// `IDEMCP_ZT`: the text ends with a NUL.
+/// `IDEMCP_ZT`: the string ends with a NUL.
 const ZT: usize = usize::MAX;
 
 type Idemcp<'a> = Option<&'a mut Handle>;
@@ -92,8 +92,8 @@ extern "C" fn idemcp_json(handle: Idemcp<'_>, len: Length<'_>) -> *const c_char 
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_quote(to: Room, size: usize, text: Chars, len: usize) -> usize {
-    // Every text can be written as a JSON string, so the only errors are those of `Chars::text`: NULL, too
-    // long, or not UTF-8.
+    // Every string can be written as JSON, so the only errors are those of `Chars::text`: NULL, too long, or
+    // not UTF-8.
     let quoted =
         caught(|| serde_json::to_string(text.text(len).ok()?).ok()).ok().flatten().unwrap_or_default();
     to.write(size, if quoted.len() < size { &quoted } else { "" });
@@ -236,7 +236,7 @@ fn create(
     None
 }
 
-/// The address of a text, which must not change while the function runs.
+/// The address of a string, which must not change while the function runs.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 struct Chars(*const c_char);
@@ -244,12 +244,12 @@ struct Chars(*const c_char);
 impl Chars {
     fn text<'a>(self, len: usize) -> Result<&'a str, Refusal> {
         let len = match len {
-            // SAFETY: C has passed the address of a text that ends with a NUL.
+            // SAFETY: C has passed the address of a string that ends with a NUL.
             ZT if !self.0.is_null() => unsafe { CStr::from_ptr(self.0) }.count_bytes(),
             len => len,
         };
         let text = str::from_utf8(Bytes(self.0.cast()).bytes(len)?);
-        text.map_err(|error| Refusal::new(Code::Invalid, format!("a text is not UTF-8: {error}")))
+        text.map_err(|error| Refusal::new(Code::Invalid, format!("a string is not UTF-8: {error}")))
     }
 
     fn optional<'a>(self, len: usize) -> Result<Option<&'a str>, Refusal> {
@@ -263,13 +263,13 @@ impl Chars {
 struct Bytes(*const u8);
 
 impl Bytes {
-    /// Returns the bytes. A length that no text can have is refused before we look.
+    /// Returns the bytes. A length above the limit is refused before we read any.
     fn bytes<'a>(self, len: usize) -> Result<&'a [u8], Refusal> {
         if self.0.is_null() {
-            return Err(Refusal::new(Code::Misuse, "a text is NULL"));
+            return Err(Refusal::new(Code::Misuse, "a string is NULL"));
         }
         if len > MAX_COMMAND {
-            let message = format!("a text has {len} bytes, more than {MAX_COMMAND}");
+            let message = format!("a string has {len} bytes, more than {MAX_COMMAND}");
             return Err(Refusal::new(Code::Invalid, message));
         }
         // SAFETY: C has passed an address with `len` bytes, and `len` is below `isize::MAX`.
@@ -277,12 +277,12 @@ impl Bytes {
     }
 }
 
-/// The address of room for a text.
+/// The address of room for a string.
 #[repr(transparent)]
 struct Room(*mut c_char);
 
 impl Room {
-    /// Writes as much of the text as fits, and a NUL.
+    /// Writes as much of the string as fits, and a NUL.
     fn write(self, size: usize, text: &str) {
         let Some(most) = size.checked_sub(1).filter(|_| !self.0.is_null()) else { return };
         let mut len = text.len().min(most);

@@ -18,7 +18,7 @@ pub(crate) struct Handle {
     texts: Texts,
     /// The message of the latest refusal.
     error: Text,
-    /// If set, every function refuses with this from now on.
+    /// If set, every function refuses with this code from now on.
     end: Option<Code>,
     /// True if the events of the current turn are being read.
     is_in_turn: bool,
@@ -184,7 +184,7 @@ impl Handle {
             return 0;
         }
         self.editor.timeout().map_or(-1, |timeout| {
-            // Round up, since an earlier turn would find nothing to do.
+            // Round up, because a turn that comes too early would find nothing to do.
             i64::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
         })
     }

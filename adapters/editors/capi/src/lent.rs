@@ -1,8 +1,8 @@
-//! The texts that C may read until the next event.
+//! The strings that C may read until the next event.
 
 use std::ptr;
 
-/// A text for C, with a NUL behind it.
+/// A string for C, with a NUL after it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Text(Vec<u8>);
 
@@ -29,17 +29,17 @@ pub(crate) struct Lent {
 impl Lent {
     pub(crate) const NONE: Self = Self { ptr: ptr::null(), len: 0 };
 
-    /// Lends bytes that are not a text; NULL if there are none.
+    /// Lends bytes that are not a string; NULL if there are none.
     pub(crate) const fn bytes(bytes: &[u8]) -> Self {
         if bytes.is_empty() { Self::NONE } else { Self { ptr: bytes.as_ptr(), len: bytes.len() } }
     }
 }
 
-/// The texts that are lent until the next event.
+/// The strings that are lent until the next event.
 #[derive(Debug, Default)]
 pub(crate) struct Texts(Vec<(Key, Text)>);
 
-/// What a lent text is.
+/// What a lent string is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// A member of the event.
@@ -58,7 +58,7 @@ impl Texts {
         self.0.iter().find(|(key, _)| is_it(key)).map(|(_, text)| text.lend())
     }
 
-    /// Lends a text. An equal one under the same key is lent again, so that repeated calls take no more
+    /// Lends a string. An equal one under the same key is lent again, so that repeated calls need no more
     /// memory.
     pub(crate) fn lend(&mut self, key: Key, text: &str) -> Lent {
         let entry = (key, Text::new(text));
@@ -76,11 +76,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeated_call_lends_the_same_text() {
+    fn repeated_call_lends_the_same_string() {
         let mut texts = Texts::default();
         let first = texts.lend(Key::LockFile, "a");
         let _ = texts.lend(Key::Event, "a");
-        // The folders have changed. The first text stays.
+        // The folders have changed. The first string stays.
         let second = texts.lend(Key::LockFile, "b");
         for (text, lent) in [("a", first), ("b", second), ("a", first), ("b", second)] {
             let again = texts.lend(Key::LockFile, text);

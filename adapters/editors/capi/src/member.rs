@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Returns a member as text: a string as it is, any other value as JSON; `None` for null and for a member
+/// Returns a member as a string: a string as it is, any other value as JSON; `None` for null and for a member
 /// that does not exist.
 pub(crate) fn text<'a>(event: &'a Event, name: &str) -> Option<Cow<'a, str>> {
     if name == "event" {

@@ -1,4 +1,4 @@
-//! Numbers and results, as C has them.
+//! Converts numbers and results between C and Rust.
 
 use crate::lent::Lent;
 use crate::refusal::Code;
@@ -11,7 +11,7 @@ pub(crate) type Length<'a> = Option<&'a mut MaybeUninit<usize>>;
 /// Where C wants an address, or NULL.
 pub(crate) type Address<'a> = Option<&'a mut MaybeUninit<*const u8>>;
 
-/// Converts the number of a call or connection. None of them has the number 0.
+/// Converts the number of a call or connection. A negative number becomes 0, which none of them has.
 pub(crate) fn id_from_c(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
@@ -26,7 +26,7 @@ pub(crate) fn status(result: Result<(), Code>) -> c_int {
     value_or_code(result.map(|()| 0))
 }
 
-/// Returns the number, or that of the refusal.
+/// Returns the number, or the number of the refusal.
 pub(crate) fn value_or_code<N: From<c_int>>(result: Result<N, Code>) -> N {
     result.unwrap_or_else(|code| code.number().into())
 }

@@ -1,5 +1,5 @@
-//! The header lists the events of the table, and the package has the lints of the workspace. To write the
-//! list: `UPDATE_DOCS=1 cargo test -p ide-mcp-capi`.
+//! The header lists the events of the table, and the package has the lints of the workspace. To renew the
+//! list of events: `UPDATE_DOCS=1 cargo test -p ide-mcp-capi`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test states what it expects")]
 
 use ide_mcp_embed::{EVENTS, MAX_COMMAND};

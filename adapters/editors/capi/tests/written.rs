@@ -22,7 +22,7 @@ enum Report {
     InTheNextTurn,
 }
 
-/// Two clients whose sockets take seven bytes at a time read each byte once.
+/// The sockets of two clients take seven bytes at a time, and each client reads each byte once.
 #[test]
 fn late_reports_count() {
     for report in
@@ -38,7 +38,7 @@ fn late_reports_count() {
     }
 }
 
-/// Returns what two clients read whose requests are refused.
+/// Returns what two clients read when their requests are refused.
 fn refusals(report: Report) -> BTreeMap<i64, Vec<u8>> {
     let config = cr#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":[]}"#;
     let mut read = BTreeMap::new();
@@ -111,7 +111,7 @@ fn output(ed: *mut std::ffi::c_void) -> Vec<i64> {
     }
 }
 
-/// A report after the events does not take the turn of a connection whose socket was full.
+/// A late report of one connection does not delay another connection whose socket was full.
 #[test]
 fn late_report_leaves_the_others_their_turn() {
     let config = cr#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":[]}"#;
