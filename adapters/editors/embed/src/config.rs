@@ -1,7 +1,7 @@
 //! The configuration of an editor.
 
 use crate::error::ConfigError;
-use crate::input::{Input, List, Members, Object as _, Wrong, read_members, words};
+use crate::input::{Input, JsonObject, List, Members, Object as _, Wrong, read_members, words};
 use crate::table::{Row, inputs};
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{Tool, ToolSet};
@@ -70,7 +70,7 @@ inputs! {
         /// A description for the model.
         description: Option<String>,
         /// The JSON Schema of the arguments. Default: any object.
-        schema: Option<Box<RawValue>>,
+        schema: Option<JsonObject>,
         /// If true, models that connect by `mcp-config` get the tool too. Default false.
         models: Option<bool>,
     }
@@ -168,7 +168,7 @@ impl Config {
 pub(crate) fn tool_set(tools: &[Tool], own: &List<OwnTool>) -> ToolSet {
     let tools = tools.iter().copied().fold(ToolSet::new(), ToolSet::handle);
     own.0.iter().fold(tools, |tools, own| {
-        let schema = own.schema.as_ref().map_or(r#"{"type":"object"}"#, |schema| schema.get());
+        let schema = own.schema.as_ref().map_or(r#"{"type":"object"}"#, |JsonObject(schema)| schema.get());
         let description = own.description.clone().unwrap_or_default();
         let tools = tools.custom(own.name.clone(), description, schema.to_owned());
         if own.models == Some(true) { tools.offer_to_models(own.name.clone()) } else { tools }

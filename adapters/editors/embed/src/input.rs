@@ -207,6 +207,18 @@ impl Input for Box<RawValue> {
     }
 }
 
+/// A JSON object, as it was written.
+#[derive(Debug)]
+pub(crate) struct JsonObject(pub(crate) Box<RawValue>);
+
+impl Input for JsonObject {
+    const KIND: &'static str = "a JSON object";
+
+    fn read(raw: &RawValue) -> Result<Self, Wrong> {
+        if raw.get().starts_with('{') { Ok(Self(raw.to_owned())) } else { Err(Wrong::Kind) }
+    }
+}
+
 /// Implements [`Input`] for types that serde reads.
 macro_rules! read_by_serde {
     ($($kind:ty: $expected:literal,)*) => {$(

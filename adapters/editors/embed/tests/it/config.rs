@@ -47,6 +47,11 @@ fn wrong_configuration_names_its_member() {
             "`own[1].name` is missing: it must be a string",
         ),
         (
+            "a schema that is not an object",
+            with(r#","own":[{"name":"a","schema":"x"}]"#),
+            "`own[0].schema` must be a JSON object",
+        ),
+        (
             "an object in a nested list",
             with(r#","prompts":[{"name":"p","arguments":[{"name":1}]}]"#),
             "`prompts[0].arguments[0].name` must be a string",
