@@ -1,6 +1,6 @@
 vim9script
-# Lets coding agents attach to Vim: `:help ide-mcp`. This file has the tables: the commands, what follows each event, the
-# answers and the autocommands. The files in `ide_mcp/` have the rest, each for one purpose.
+# Lets coding agents attach to Vim: `:help ide-mcp`. This file has the tables: the commands, the handlers of events, the
+# answers and the autocommands. The rest is in `ide_mcp/`, one file for each purpose.
 
 import autoload './ide_mcp/agents.vim'
 import autoload './ide_mcp/context.vim'
@@ -22,25 +22,25 @@ import autoload './ide_mcp/view.vim'
 
 var is_paused = false
 
-# Executes `:IdeMcp`, with the first and the last line of its range, its bang, and its modifiers such as "vertical".
+# Runs `:IdeMcp`, with the first and the last line of its range, its bang, and its modifiers such as "vertical".
 export def Command(words: string, lines: list<number>, bang = false, mods = '')
   # `:IdeMcp send! TEXT`, and so `:IdeMcp! send TEXT`
   const has_bang = bang || words =~ '^send!\%(\s\|$\)'
   const first = matchstr(words, '^\S\+')
   const [name, rest] = [(has_bang ? trim(first, '!', 2) : first) ?? 'status', trim(matchstr(words, '^\S*\zs.*'))]
   const [of_terminal, has_text] = [index(['open', 'toggle', 'focus'], name) >= 0, index(['send', 'mention'], name) >= 0]
-  # A count is the number of a terminal.
+  # A count is the name of a terminal: 2 means `@2`.
   const number = of_terminal && !empty(lines) ? $'@{lines[1] + 1} ' : ''
   if !has_key(commands, name)
     ui.Warn($'there is no command {name}: `:help :IdeMcp` has them all')
   elseif rest != '' && !of_terminal && !has_text
     ui.Warn($'{name} takes no arguments: {rest}')
   else
-    # Others, such as `:silent`, have worked by now.
+    # Keeps the modifiers that place a window. Vim has already applied others, such as `:silent`.
     const sides = mods->split()->filter((_, word) => word =~ '^\%(vert\|hor\|tab\|bot\|top\|abo\|bel\|left\|right\)')
     try
       commands[name]({rest: number .. rest, lines: lines, has_bang: has_bang, mods: sides->join()})
-    catch # of a function of the person, or where Vim opens no window
+    catch # from a function that the person has set, or because Vim cannot open a window here
       ui.Warn(v:exception)
     endtry
   endif
@@ -55,7 +55,7 @@ export def Complete(_: string, line: string, place: number): list<string>
     : terminal.Names()->filter((_, other) => stridx(other, rest) == 0)
 enddef
 
-# Asks for a text, and types it into the terminal of the agent.
+# Asks for a text, types it into the terminal of the agent, and presses Enter.
 export def Ask()
   const text = input('To the agent: ')
   if text != '' | terminal.Type(text, true) | endif
@@ -66,14 +66,14 @@ export def Send(command: dict<any>)
   sidecar.Send(command)
 enddef
 
-# Returns a text for the status line: the attached agents, or an empty text without a sidecar.
+# Returns the attached agents for the status line, or an empty string if no sidecar runs.
 export def Status(): string
   if !sidecar.IsRunning() | return '' | endif
   const note = proposals.Note() ?? (is_paused ? 'paused' : '')
   return $'⧉ {agents.Names() ?? "no agent"}' .. (note == '' ? '' : $' ({note})')
 enddef
 
-# Does what follows an event of the sidecar.
+# Handles an event of the sidecar.
 def Receive(event: dict<any>, line: string)
   log.Add('debug', line)
   try | options.chosen.on_event(event) | catch | ui.Warn(v:exception) | endtry
@@ -82,7 +82,7 @@ def Receive(event: dict<any>, line: string)
   redrawstatus!
 enddef
 
-# Forgets what belongs to a process that has ended: the next one numbers its agents and calls from 1 again.
+# Forgets what belongs to a sidecar that has ended: the next one numbers its agents and calls from 1 again.
 def Forget()
   proposals.Keep([])
   agents.Forget()
@@ -98,7 +98,7 @@ def Listen(event: dict<any>)
   events.Emit('Listening', {port: event.port})
 enddef
 
-# Notes the state of a pause, and tells the person. A sidecar that takes the place of another one pauses again.
+# Remembers whether agents are paused, and tells the person. If the sidecar dies, Listen() pauses the next one too.
 def NotePause(is_now: bool)
   if is_now != is_paused
     is_paused = is_now
@@ -107,14 +107,14 @@ def NotePause(is_now: bool)
   ui.Say(is_paused ? 'files and selections are hidden from agents' : 'agents see files and selections again')
 enddef
 
-# Catches up after a gap.
+# Catches up after a gap in the events, with the state that `status` reports.
 def CatchUp(event: dict<any>)
   if has_key(event, 'line') | return | endif # the answer to a command
   if event.paused != is_paused | NotePause(event.paused) | endif
   agents.CatchUp(event)
 enddef
 
-# Answers a call, or lets it wait if it shows something.
+# Answers a call. One that shows a file waits until the person pauses and has left the tab of a proposal.
 def Call(event: dict<any>)
   const is_shown = event.tool == 'openFile' && get(event.arguments, 'makeFrontmost', true)
   if is_shown
@@ -124,8 +124,9 @@ def Call(event: dict<any>)
   endif
 enddef
 
-# Answers a call by a function of the person or of the plugin. The answer is for the process that asked. To answer later,
-# the function returns another one, which gets two functions: one for the answer, and one for the reason of a failure.
+# Answers a call with the result of a function, the person's or the plugin's. The answer goes only to the process that
+# asked. A function that answers later returns another function, which gets two: one to call with the answer, and one to
+# call with the reason of a failure.
 def Respond(event: dict<any>, name: string)
   const process = sidecar.Process()
   const Result = extendnew(answers, options.chosen.answers)[name](event)
@@ -136,7 +137,7 @@ enddef
 
 # --- Commands.
 
-# Mentions what a person means: a path of the command, the files of a tree, or the file of the buffer.
+# Mentions the path in the command; without one, the chosen files of a tree, or the file of the buffer.
 def Mention(rest: string, lines: list<number>)
   var paths: list<string>
   var span = lines
@@ -233,8 +234,8 @@ const answers: dict<any> = extendnew(calls, tools.answers)->extend({
     ->mapnew((_, item) => $'{bufname(item.bufnr)}:{item.lnum}:{item.col}: {item.text}')->join("\n"),
 })
 
-# Returns what the sidecar offers to agents. Members that the person sets replace those of the plugin, but own tools are
-# added to its own.
+# Returns what the sidecar offers to agents. Members of the option `config` replace those of the plugin, except `own`:
+# the person's tools are added to those of the plugin.
 def Configuration(): dict<any>
   const config = options.chosen.config
   return {
@@ -245,7 +246,7 @@ def Configuration(): dict<any>
   }->extend(config)->extend({own: tools.Declared() + get(config, 'own', [])})
 enddef
 
-# What follows each event of docs/sidecar.md.
+# The handlers of the events of docs/sidecar.md.
 const handlers: dict<func> = {
   listening: Listen,
   connected: agents.Attach,
@@ -269,7 +270,8 @@ extend(sidecar.hooks, {configuration: Configuration, receive: Receive, forget: F
 
 augroup ide_mcp
   autocmd BufEnter,CursorMoved,CursorMovedI,ModeChanged,TextChanged,TextChangedI * context.SelectionChanged()
-  # Vim waits for a key after each whole command, and for other events. A view has the autocommands of other windows.
+  # Vim triggers SafeState when it waits for a key and no command is half typed, and SafeStateAgain after other events.
+  # `++nested`, so that the windows of a view trigger autocommands as other windows do.
   autocmd SafeState * ++nested turns.KeyWasTyped()
   autocmd SafeStateAgain * ++nested turns.GoOn()
   autocmd QuickFixCmdPost * context.AnnounceProblems()

@@ -10,10 +10,10 @@ import autoload './terminal.vim'
 import autoload './turns.vim'
 import autoload './ui.vim'
 
-# The attached agents by their connections: `conn`, `name` to show, and the `folder` and the `process` that they told.
+# The attached agents by connection: `conn`, `name` to show, and the `folder` and the `process` that they reported.
 export var attached: dict<dict<any>> = {}
 
-var dialogs: dict<number> = {} # the questions about agents by their connections
+var dialogs: dict<number> = {} # the open questions about agents, by connection
 var target = 0 # the connection of the agent that gets the mentions; 0 for the one that was attached last
 
 # Returns the name of an agent.
@@ -21,18 +21,18 @@ export def Name(conn: number): string
   return has_key(attached, conn) ? attached[conn].name : 'an agent'
 enddef
 
-# Returns the names of all agents, for the status line. The target of mentions has a mark.
+# Returns the names of all agents, for the status line. An arrow marks the one that gets the mentions.
 export def Names(): string
   return values(attached)->mapnew((_, agent) => (agent.conn == target ? '→' : '') .. agent.name)->join(', ')
 enddef
 
-# Lets the person decide on an agent that waits.
+# Has the person decide about an agent that waits for consent, one at a time.
 export def Consent(event: dict<any>)
   turns.Wait(event, Ask, () => empty(dialogs))
 enddef
 
-# Asks the person to let an agent attach. A key of a person who types is no answer. The name is cut, so that the question
-# fits in a line: a part of it that begins another line would look like an answer.
+# Asks the person whether an agent may attach. A key pressed while the person is typing does not count as an answer. The
+# name is cut so that the question fits on one line: if it wrapped, its end could look like one of the answers.
 def Ask(event: dict<any>)
   var last = reltime() # the time of the last key, also in a terminal
   const Filter = (dialog, key) => {
@@ -51,7 +51,7 @@ def Ask(event: dict<any>)
     'y: Let it attach', 'n: Refuse'], {filter: Filter, callback: Answer, tabpage: -1, mapping: false})
 enddef
 
-# Ends the question about an agent without an answer.
+# Closes the question about an agent without an answer.
 def CloseQuestion(conn: any)
   filter(turns.waiting, (_, event) => event.event != 'consent' || string(event.conn) != $'{conn}')
   if has_key(dialogs, conn) | popup_close(remove(dialogs, conn)) | endif
@@ -63,7 +63,7 @@ export def Attach(agent: dict<any>)
   events.Emit('Connected', {conn: agent.conn, client: attached[agent.conn].name})
 enddef
 
-# Notes the folder in which an agent works, by which a person knows it.
+# Remembers the folder that an agent works in, so that the person can tell agents apart.
 export def Roots(event: dict<any>)
   if !has_key(attached, event.conn) || type(event.roots) != v:t_list | return | endif
   const root = get(event.roots, 0, {})
@@ -71,12 +71,12 @@ export def Roots(event: dict<any>)
   attached[event.conn].folder = type(uri) == v:t_string ? strings.Line(strings.Tail(trim(uri, '/', 2)), 32) : ''
 enddef
 
-# Notes the process of an agent: two of one program have one name.
+# Remembers the process of an agent: two agents of the same program have the same name.
 export def Process(event: dict<any>)
   if has_key(attached, event.conn) | attached[event.conn].process = get(event, 'pid') | endif
 enddef
 
-# Returns a line by which a person knows an agent.
+# Describes an agent in one line, so that the person can tell it from others.
 def About(agent: dict<any>): string
   const [process, folder] = [get(agent, 'process'), get(agent, 'folder', '')]
   const name = process > 0 ? terminal.NameOf(process) : ''
@@ -96,13 +96,14 @@ export def Leave(event: dict<any>)
   events.Emit('Closed', {conn: event.conn, client: agent.name})
 enddef
 
-# Ends all agents and questions of a process that has ended: the next one numbers them from 1 again.
+# Forgets all agents and questions of a sidecar that has ended: the next one numbers its connections from 1 again.
 export def Forget()
   target = 0
   for conn in keys(dialogs) + keys(attached) | Leave({conn: str2nr(conn)}) | endfor
 enddef
 
-# Catches up after a gap: ends what has ended in it.
+# Catches up after a gap in the events: removes the agents, questions and proposals that ended during it, and adds the
+# agents that are new.
 export def CatchUp(event: dict<any>)
   proposals.Keep(event.calls)
   filter(turns.waiting, (_, waiter) => waiter.event != 'call' || index(event.calls, waiter.call) >= 0)
@@ -125,7 +126,7 @@ export def Mention(path: string, lines: list<number>): bool
     ->extend(target == 0 ? {} : {conn: target}))
 enddef
 
-# Shows the agents, for the person to choose one, and then what to do with it.
+# Lets the person choose an agent, and then what to do with it.
 export def Menu()
   const conns = keys(attached)->map((_, conn) => str2nr(conn))->sort('n')
   if empty(conns)
@@ -133,11 +134,11 @@ export def Menu()
     return
   endif
   const names = conns->mapnew((_, conn) => (conn == target ? '→ ' : '  ') .. About(attached[conn]))
-  ui.Choose('Agents', names, (choice) => Ponder(conns[choice - 1]))
+  ui.Choose('Agents', names, (choice) => ChooseAction(conns[choice - 1]))
 enddef
 
-# An agent can have left meanwhile.
-def Ponder(conn: number)
+# Offers what can be done with an agent, unless it has left meanwhile.
+def ChooseAction(conn: number)
   if !has_key(attached, conn) | ui.Warn('the agent has left') | return | endif
   const mentions = target == conn ? 'Send mentions to the agent that attached last' : 'Send mentions to this agent'
   ui.Choose(attached[conn].name, [mentions, 'Disconnect it'], (choice) => {

@@ -1,28 +1,28 @@
 vim9script
-# What agents learn of Vim: the selection and the problems.
+# What agents learn about Vim: the selection and the problems.
 
 import autoload './files.vim'
 import autoload './options.vim'
 import autoload './sidecar.vim'
 import autoload './strings.vim'
 
-const max_text = 256 * 1024 # the longest text of a selection that agents receive, in bytes
+const max_text = 256 * 1024 # the longest selection that agents receive, in bytes
 
 var is_due = false # the selection will be sent soon
 var announced: list<string> = [] # the files with problems, as agents know them
 
-# Sends the selection soon, once for many changes.
+# Sends the selection in 30 ms, once for all changes until then.
 export def SelectionChanged()
   if !is_due && sidecar.IsRunning() | timer_start(30, SendSelection) | endif
   is_due = sidecar.IsRunning()
 enddef
 
-# Sends the selection. In a command line and in a terminal, where the agent may be, the selection of before stays. A
-# block counts as whole lines.
+# Sends the selection. In a command line and in a terminal, where the agent may run, agents keep the selection from
+# before. A blockwise selection counts as whole lines.
 export def SendSelection(_: number)
   const [path, kind, cursor] = [expand('%:p'), mode(), getpos('.')]
   is_due = false
-  # A list of files, as netrw has it, has the path of its folder.
+  # The buffer of a file tree such as netrw has the path of a folder.
   if !files.IsFile(bufnr()) || kind =~ '^[ct]' || path =~ '[/\\]$' | return | endif
   if !isabsolutepath(path) | sidecar.Send({cmd: 'clear'}) | return | endif
   var ends = [kind =~ "^[vV\<C-V>]" ? getpos('v') : cursor, cursor]
@@ -30,7 +30,7 @@ export def SendSelection(_: number)
   const [first, last, last_line] = [a[1], b[1], getline(b[1])]
   var [from, to] = kind =~ "^[V\<C-V>]" ? [0, len(last_line)] : [a[2] - 1, b[2] - 1]
   if kind == 'v' && &selection != 'exclusive' | to += len(matchstr(last_line, '.', to)) | endif
-  # Of a longer text, the sidecar sends the beginning.
+  # If a text is longer than the limit, the sidecar sends only its beginning.
   const cut = byte2line(line2byte(first) + from + max_text + 1)
   var lines = getline(first, cut < 0 ? last : min([last, cut]))
   if len(lines) == last - first + 1 | lines[-1] = strpart(lines[-1], 0, to) | endif
@@ -39,8 +39,9 @@ export def SendSelection(_: number)
     start: [first - 1, strings.Units(getline(first), from)], end: [last - 1, strings.Units(last_line, to)]})
 enddef
 
-# Returns the problems of ALE, of the quickfix list and of all location lists, with the linters and the titles of the
-# lists as `source`. ALE can write a problem into a list too: it is the same one, if its place and its end are the same.
+# Returns the problems of ALE, of the quickfix list and of all location lists, with the linter or the title of the list
+# as `source`. ALE can also write its problems into a list: an entry at the same place, whose text ends with the same
+# message, is left out.
 export def Problems(): list<dict<any>>
   const of_ale = OfAle()
   var known: dict<list<string>>
@@ -52,7 +53,7 @@ export def Problems(): list<dict<any>>
     ->indexof((_, message) => strpart(item.text, len(item.text) - len(message)) ==# message) < 0)
 enddef
 
-# Returns the problems that ALE has of the loaded files, also if it writes no list.
+# Returns the problems that ALE knows in the loaded files, even if it fills no list.
 def OfAle(): list<dict<any>>
   return get(g:, 'ale_buffer_info', {})->items()->mapnew((_, entry) => !bufloaded(str2nr(entry[0])) ? []
     : get(entry[1], 'loclist', [])->mapnew((_, item) => ({bufnr: str2nr(entry[0]), lnum: item.lnum, col: get(item, 'col'),
@@ -60,8 +61,8 @@ def OfAle(): list<dict<any>>
       type: get(item, 'type', 'E'), text: trim(item.text), source: get(item, 'linter_name', 'ALE')})))->flattennew(1)
 enddef
 
-# Entries of a list without a type are problems after `:make`, and results of a search otherwise. Each failing `make` adds
-# an entry with a file that does not exist.
+# Returns the problems in the lists. An entry without a type is a problem if `:make` filled the list, and otherwise the
+# result of a search. Entries that name no file are left out, because each failing `make` adds one.
 def OfLists(): list<dict<any>>
   const fields = {id: 0, title: 0, items: 0}
   var lists = [getqflist(fields)] + getwininfo()->mapnew((_, window) => getloclist(window.winid, fields))
@@ -89,7 +90,7 @@ export def Diagnostics(call: dict<any>): list<any>
   return asked->mapnew((_, file) => ({uri: file[0], diagnostics: file[1]}))
 enddef
 
-# Announces the files with problems, and those that had some before.
+# Tells agents which files have problems, and which ones had some before.
 export def AnnounceProblems()
   if !sidecar.IsRunning() | return | endif
   const paths = options.chosen.problems()->mapnew((_, item) => files.Path(item.bufnr))->sort()->uniq()

@@ -9,7 +9,7 @@ import autoload './strings.vim'
 import autoload './terminal.vim'
 import autoload './ui.vim'
 
-# Shows the findings in a window, at first those of the plugin.
+# Shows the findings in a window: those of the plugin at once, and those of the program when it is done.
 export def Show()
   options.Read()
   const mine = Mine()
@@ -21,9 +21,9 @@ export def Show()
     Write(mine)
     return
   endtry
-  # A command such as `docker exec … ide-mcp sidecar` ends with the part that another one replaces.
+  # The last word of the command, also of `docker exec … ide-mcp sidecar`, is the one to replace.
   command = command[: -2] + ['doctor', '--json', '--cwd', getcwd(-1)]
-    # Otherwise the doctor attaches, and the question about the next agent comes 10 s later.
+    # With consent, the person would be asked about the doctor, and about the next agent only 10 s later.
     + (get(options.chosen.config, 'consent') ? ['--no-connect'] : [])
   const Finish = (text) => Write(mine + [''] + Findings(split(text, "\n")))
   program.Run(command, '', Finish, Finish, {in_io: 'null'})
@@ -40,7 +40,7 @@ def Row(is_good: bool, good: string, bad: string): string
   return is_good ? $'ok       {good}' : $'problem  {bad}'
 enddef
 
-# Returns what the plugin knows.
+# Returns the findings of the plugin.
 def Mine(): list<string>
   const agent = options.chosen.terminal.command
   const name = type(agent) == v:t_list ? agent[0] : get(terminal.Words(agent), 0, '')

@@ -6,21 +6,22 @@ import autoload './strings.vim'
 import autoload './turns.vim'
 import autoload './ui.vim'
 
-# Above these limits Vim would keep the person waiting. The figures are those of Vim 9.0 on a machine with other work.
-const max_file = 16 * 1024 * 1024 # bytes of a file that is read: what the sidecar lets through
-const max_type = 512 * 1024 # bytes of a file with a file type: PHP of 250 kB takes 0.4 s at `G`, of 1 MB 1.5 s
-export const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
-const max_search = 1000 # bytes of a text that an agent has Vim look for
+# Above these limits Vim would keep the person waiting. The times were measured with Vim 9.0 on a busy machine.
+const max_file = 16 * 1024 * 1024 # bytes of a file that is read: the sidecar lets no larger one through
+const max_type = 512 * 1024 # bytes of a file with a file type: `G` takes 0.4 s in 250 kB of PHP, and 1.5 s in 1 MB
+export const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: a key takes 0.02 s, with 1 MB 0.15 s
+const max_search = 1000 # bytes of a text that Vim looks for on behalf of an agent
 
-# The most bytes of all files that were loaded for agents and that the person has not seen: two of the largest. With 30
-# files of 15 MiB, Vim grew by 600 MB. A small file counts as `min_buffer`, which its buffer takes at least.
+# The maximum size of all files that were loaded for agents and that the person has not seen: twice the largest file.
+# Without this limit, Vim grew by 600 MB for 30 files of 15 MiB. A small file counts as `min_buffer`, the minimum that
+# its buffer takes.
 const [max_unseen, min_buffer] = [32 * 1024 * 1024, 64 * 1024]
 const limit_unseen = $'agents can open only {max_unseen / 1024 / 1024} MiB of files that nobody has looked at: '
   .. 'show one with makeFrontmost'
 
-var unseen: dict<number> = {} # the bytes of the files that were loaded for agents, by buffers that the person has not seen
+var unseen: dict<number> = {} # the sizes of files that were loaded for agents and not seen by the person, by buffer
 
-# Notes a key of the person, who sees the windows of the tab.
+# Called when the person presses a key: they have seen the windows of the current tab.
 export def Look()
   for buffer in tabpagebuflist() | silent! remove(unseen, buffer) | endfor
 enddef
@@ -39,7 +40,7 @@ export def Path(buffer: number): string
   return fnamemodify(bufname(buffer), ':p')
 enddef
 
-# Returns the loaded buffer of a file, or 0. Another path of the file, through links, is as good.
+# Returns the loaded buffer of a file, or 0. The buffer may have another path of the same file, through links.
 export def Buffer(path: string): number
   const loaded = getbufinfo({bufloaded: 1})->filter((_, info) => info.name != '' && IsFile(info.bufnr))
   const [key, target] = [strings.Key(path), strings.Key(resolve(path))]
@@ -48,7 +49,7 @@ export def Buffer(path: string): number
   return get(found, 0, {bufnr: 0}).bufnr
 enddef
 
-# Returns whether Vim can read a file without waiting for it, or for a password.
+# Returns whether Vim can read a file at once: a FIFO would make it wait, and an encrypted file ask for a password.
 export def IsPlain(path: string): bool
   return getftype(resolve(path)) == 'file' && filereadable(path)
     && getfsize(path) >= 0 && getfsize(path) <= max_file && readblob(path, 0, 9) != 0z56696D43727970747E
@@ -61,8 +62,8 @@ export def Lines(path: string): list<string>
     : IsPlain(path) ? readfile(path)->map((_, line) => substitute(line, '\r$', '', '')) : []
 enddef
 
-# Loads, reads again or writes a file for an agent. Meanwhile nothing asks the person, whose next key would be the
-# answer, and no line of the file is an option.
+# Calls a function that loads, reads again or writes a file for an agent. Meanwhile Vim asks the person nothing, because
+# their next key would be the answer, and it ignores modelines.
 def Quietly(Act: func, ignored = '')
   const [shortmess, confirm, more, modelines, eventignore] = [&shortmess, &confirm, &more, &modelines, &eventignore]
   try
@@ -74,13 +75,13 @@ def Quietly(Act: func, ignored = '')
   endtry
 enddef
 
-# Reads the file of a buffer again if it has changed on disk. Unsaved changes stay, without the question that Vim asks
-# before it shows or writes the buffer.
+# Reads the file of a buffer again if it has changed on disk. Unsaved changes stay, and Vim does not ask about them, as
+# it would before it shows or writes the buffer.
 def CheckTime(buffer: number)
   const undoreload = &undoreload
   if has_key(unseen, buffer)
     Count(buffer, Path(buffer))
-    &undoreload = 0 # undo would keep the text of before
+    &undoreload = 0 # otherwise undo keeps the old text in memory
   endif
   if !getbufvar(buffer, '&modified') | setbufvar(buffer, '&autoread', true) | endif
   execute $'autocmd ide_mcp FileChangedShell <buffer={buffer}> v:fcs_choice = "" | MarkChanged(true)'
@@ -92,7 +93,7 @@ def CheckTime(buffer: number)
   endtry
 enddef
 
-# Notes whether the file of the buffer of an event has changed on disk beside the buffer.
+# Called by an autocommand. Remembers whether its file has changed on disk while its buffer had unsaved changes.
 export def MarkChanged(is_changed: bool)
   const buffer = str2nr(expand('<abuf>'))
   setbufvar(buffer, 'ide_mcp_changed', is_changed && getbufvar(buffer, '&modified'))
@@ -107,7 +108,8 @@ export def Reread(path: string)
 enddef
 
 # Reads the file of a proposal again once the agent has written it, and returns whether that is done. Unsaved changes
-# that were the left side of an accepted proposal are decided on too: undo brings them back. All others stay.
+# that were the left side of the accepted proposal are replaced too, because the person saw them and decided; undo
+# brings them back. All other unsaved changes stay.
 export def TakeIn(proposal: dict<any>, accepted: string, is_last: bool): bool
   const [buffer, path] = [Buffer(proposal.path), proposal.path]
   if buffer == 0 || !getbufvar(buffer, '&modified')
@@ -138,7 +140,7 @@ export def TakeIn(proposal: dict<any>, accepted: string, is_last: bool): bool
   return is_last
 enddef
 
-# Returns the answer for an open file.
+# Returns what `Answer` says about an open file, or a failure if the file is not open.
 export def OfOpenFile(path: string, Answer: func(number): dict<any>): dict<any>
   return Buffer(path) == 0 ? {success: false, message: 'Document not open: ' .. path}
     : {success: true, filePath: path}->extend(Answer(Buffer(path)))
@@ -158,34 +160,34 @@ export def Save(buffer: number): dict<any>
   return {saved: true, message: 'Document saved successfully'}
 enddef
 
-# Returns how much a file counts among those that the person has not seen.
+# Returns how many bytes of `max_unseen` a file takes.
 const Cost = (path: string): number => max([getfsize(path), min_buffer])
 
-# Returns whether a file can be loaded or read again without a look of the person.
+# Returns whether a file can be loaded or read again within `max_unseen`.
 def HasRoom(buffer: number, path: string): bool
   filter(unseen, (other, _) => bufloaded(str2nr(other)))
   return copy(unseen)->filter((other, _) => other != string(buffer))->values()->reduce((a, b) => a + b, Cost(path))
     <= max_unseen
 enddef
 
-# Counts a file that is loaded or read again for an agent.
+# Counts a file that is loaded or read again for an agent, or fails if there is no room for it.
 def Count(buffer: number, path: string)
   if !HasRoom(buffer, path) | throw limit_unseen | endif
   unseen[buffer] = Cost(path)
 enddef
 
-# Returns the loaded buffer of a file that an agent names.
+# Loads a file that an agent names, and returns its buffer.
 def Load(path: string): number
   if !IsPlain(path) | throw 'there is no plain file ' .. path | endif
-  if !bufloaded(path) && !HasRoom(0, path) | throw limit_unseen | endif # before there is a buffer
+  if !bufloaded(path) && !HasRoom(0, path) | throw limit_unseen | endif # before bufadd() makes a buffer
   const buffer = bufadd(path)
   if bufloaded(buffer)
-    CheckTime(buffer) # as Vim does when it shows the buffer
+    CheckTime(buffer) # as Vim does before it shows a buffer
     return buffer
   endif
   Count(buffer, path)
   const is_large = getfsize(path) > max_type || readfile(path)->map((_, line) => len(line))->max() > max_line
-  # Vim unpacks archives by other programs, and plugins ask for passwords.
+  # Otherwise Vim runs other programs to unpack archives, and plugins ask for passwords.
   const is_packed = path =~? '\.\%(gz\|bz2\|z\|lzma\|xz\|lz\|lz4\|zst\|br\|gpg\|pgp\|asc\|age\)$'
   Quietly(() => bufload(buffer),
     is_large ? 'all' : is_packed ? 'BufReadCmd,BufReadPre,BufReadPost' : 'BufReadCmd')
@@ -201,8 +203,8 @@ def Load(path: string): number
   return buffer
 enddef
 
-# Returns the places of the first and of the last byte of a text in the current buffer, from a place on, or an empty
-# list if it is not found soon. Inside of a line search() keeps no limit of time, so this compares texts.
+# Finds a text in the current buffer, from a place on. Returns the places of its first and last byte, or an empty list
+# if it is not found in 0.2 s. Compares the lines itself, because search() ignores its timeout within a line.
 def Find(text: string, from: number, column: number): list<list<number>>
   const parts = text->split("\n", true)->map((_, part) => tr(part, strings.nul, "\n"))
   const [rest, begin, step] = [len(parts) - 1, reltime(), 1000]
@@ -236,7 +238,7 @@ export def OpenFile(call: dict<any>): any
   setbufvar(buffer, '&buflisted', true)
   const about = {languageId: getbufvar(buffer, '&filetype'), lineCount: getbufinfo(buffer)[0].linecount}
   if !get(arguments, 'makeFrontmost', true) | return extend({success: true, filePath: path}, about) | endif
-  # In a window with a file, not in place of the terminal of an agent.
+  # Uses a window with a file, and not that of an agent's terminal.
   const windows = ([win_getid()] + gettabinfo(tabpagenr())[0].windows)->filter((_, window) => IsFile(winbufnr(window)))
   if win_gotoid(get(win_findbuf(buffer) + windows, 0, 0)) == 0 | split | endif
   execute 'hide buffer' buffer

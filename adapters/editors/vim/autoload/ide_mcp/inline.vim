@@ -1,21 +1,21 @@
 vim9script
-# A proposal in one window: its new lines are marked, and the lines that it replaces stand above them, as text that is no
-# part of the buffer.
+# Shows a proposal in one window: the new lines are marked, and the lines that they replace stand above them as virtual
+# text.
 
 import autoload './sides.vim'
 import autoload './strings.vim'
 
-const max_edits = 300 # lines that differ before a change is shown as one: the search takes the square of it, 0.2 s
-const max_old = 2000 # lines of before that are shown
-const max_new = 20'000 # new lines that are marked: 0.02 s after each edit, and 70,000 take 4 s
-const max_columns = 500 # of such a line
+const max_edits = 300 # with more edits, all is shown as one change: the search takes quadratic time, 0.2 s
+const max_old = 2000 # old lines that are shown
+const max_new = 20'000 # new lines, or none is marked: 0.02 s after each edit, and 4 s for 70,000
+const max_columns = 500 # of an old line that is shown
 
 highlight default link IdeMcpOld DiffDelete
 highlight default link IdeMcpNew DiffAdd
 sign_define('ide_mcp_new', {linehl: 'IdeMcpNew'})
 
-# Shows in the current window what a proposal changes in the lines of before, also after each edit, and goes to the first
-# change. The keys of a diff do what they do there.
+# Shows in the current window how its proposal differs from the old lines, now and after each edit, and goes to the
+# first change. Maps `do`, `]c` and `[c` to what they do in a diff.
 export def Show(old: list<string>)
   if empty(prop_type_get('ide_mcp_old')) | prop_type_add('ide_mcp_old', {highlight: 'IdeMcpOld'}) | endif
   setlocal signcolumn=no
@@ -28,7 +28,7 @@ export def Show(old: list<string>)
   normal! zz
 enddef
 
-# Returns the changes of the text as it is now, and marks them.
+# Returns the changes from the old lines to the current text, and marks them.
 def Changed(): list<list<number>>
   if b:ide_mcp.tick != b:changedtick
     b:ide_mcp.changes = Changes(b:ide_mcp.old, getline(1, '$')->map((_, line) => tr(line, "\n", strings.nul)))
@@ -42,7 +42,7 @@ def Mark(changes: list<list<number>>)
   const [buffer, last] = [bufnr(), line('$')]
   const marked = changes->mapnew((_, change) => change[3])->reduce((sum, added) => sum + added, 0)
   sign_unplace('ide_mcp', {buffer: buffer})
-  # The last one first, and each with a number: otherwise Vim looks through all others each time.
+  # From the last sign to the first, each with a number of its own: otherwise Vim looks through all others each time.
   for [_, _, place, added] in marked > max_new ? [] : reverse(copy(changes))
     for number in range(place + added, place + 1, -1)
       sign_place(number, 'ide_mcp', 'ide_mcp_new', buffer, {lnum: number})
@@ -53,9 +53,9 @@ def Mark(changes: list<list<number>>)
   for [from, count, place, _] in changes
     for text in slice(b:ide_mcp.old, from, from + min([count, rest]))
       const shown = strings.Line(text->substitute('\t', repeat(' ', &tabstop), 'g'), max_columns)
-      # Up to the edge, the color is that of the old line, and not of the new one below.
+      # Spaces up to the edge, so that the rest of the line does not have the color of the new line below.
       const edge = repeat(' ', max([&columns - strdisplaywidth(shown), 1]))
-      # Behind the last line there is none above which a text could stand.
+      # After the last line there is no line above which the text could stand.
       prop_add(min([place + 1, last]), 0, {type: 'ide_mcp_old', text: shown .. edge, text_wrap: 'truncate',
         text_align: place < last ? 'above' : 'below'})
     endfor
@@ -63,10 +63,10 @@ def Mark(changes: list<list<number>>)
   endfor
 enddef
 
-# Returns the line of a change, which is the first of its lines or, if there are none, the line below.
+# Returns the line of a change: the first of its new lines or, if it only removes lines, the line below them.
 const Start = (_: number, change: list<number>): number => min([change[2] + 1, line('$')])
 
-# Goes to the next change, or to the one before, as often as the count says.
+# Goes to the next change, or with a negative step to the previous one, as often as the count says.
 def Step(step: number)
   const times = v:count1
   const starts = Changed()->mapnew(Start)
@@ -78,12 +78,12 @@ def Step(step: number)
   endfor
 enddef
 
-# Takes the lines of before in place of the change under the cursor.
+# Replaces the change under the cursor by the old lines.
 def Obtain()
   for change in Changed()
     const [from, count, place, added] = change
     const start = Start(0, change)
-    # Lines that are gone stand between two others.
+    # Removed lines stand between two others, and the cursor can be on either.
     const first = added == 0 ? place : start
     if line('.') >= first && line('.') <= max([start, place + added])
       append(place + added, slice(b:ide_mcp.old, from, from + count)->map((_, text) => tr(text, strings.nul, "\n")))
@@ -94,15 +94,15 @@ def Obtain()
   endfor
 enddef
 
-# Returns what to replace in a list of lines, for another one: the first line from 0, the number of lines, the first line
-# of the other list, and their number. Follows E. Myers, "An O(ND) Difference Algorithm".
+# Returns the changes that turn one list of lines into another. Each is a list of four numbers: the first old line, from
+# 0, how many old lines, the first new line, and how many new lines. Follows E. Myers, "An O(ND) Difference Algorithm".
 export def Changes(old: list<string>, new: list<string>): list<list<number>>
   const [first: number, last: number] = sides.Equal(old, new)
   const [n, m] = [len(old) - last, len(new) - last]
   if first == n && first == m | return [] | endif
   const whole = [[first, n - first, first, m - first]]
   if first == n || first == m | return whole | endif
-  # `reach[k + middle]` is the line of `old` up to which the diagonal `k` reaches after so many edits.
+  # `reach[k + middle]` is the line of `old` up to which the diagonal `k` reaches after `d` edits.
   const [most, middle] = [min([max_edits, n + m - 2 * first]), max_edits + 1]
   var reach = repeat([first], 2 * max_edits + 3)
   var steps: list<list<number>> = []

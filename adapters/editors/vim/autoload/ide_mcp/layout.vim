@@ -1,16 +1,16 @@
 vim9script
-# Where a proposal is shown, and what the line of the tabs says of it.
+# Where a proposal is shown, and what the tab line says about it.
 
 import autoload './files.vim'
 import autoload './options.vim'
 import autoload './strings.vim'
 import autoload './trees.vim'
 
-# The least height and width of a window that makes room for a proposal.
+# The minimum height and width of a window that makes room for a proposal.
 const [min_height, min_width] = [10, 40]
 
-# Returns the layout of a proposal: a tab if there is no room, or if the tab has other windows of a diff, since a diff would
-# compare all of them.
+# Returns the layout of a proposal. This is a tab if there is no room, or if the current tab already shows a diff: Vim
+# would compare all of these windows with each other.
 export def Choose(): string
   const [layout, window] = [options.chosen.layout, FileWindow()]
   const has_diff = WindowsOf(window)->indexof((_, other) => getwinvar(other, '&diff')) >= 0
@@ -19,7 +19,7 @@ export def Choose(): string
     : layout
 enddef
 
-# Returns the windows of the tab with a window.
+# Returns all windows of the tab that a window is in.
 export def WindowsOf(window: number): list<number>
   const tab = win_id2tabwin(window)[0]
   return tab == 0 ? [] : gettabinfo(tab)[0].windows
@@ -31,8 +31,8 @@ export def FileWindow(): number
     && !getwinvar(window, '&previewwindow') && !trees.IsTree(winbufnr(window)))->get(0, win_getid())
 enddef
 
-# Shows a readable label of a proposal in the line of the tabs, unless another plugin or the person makes this line: the
-# name of its buffer must be one that no file has.
+# Shows a readable label for a proposal in the tab line, because the name of its buffer is a random one. Leaves a tab
+# line that the person or another plugin has set.
 export def TabLine()
   const [mine, mine_gui] = ['%!ide_mcp#layout#Tabs()', '%{ide_mcp#layout#TabText(v:lnum)}']
   const is_needed = range(1, tabpagenr('$'))->indexof((_, tab) => Label(tab) != '') >= 0
@@ -40,12 +40,12 @@ export def TabLine()
   if exists('+guitablabel') && index(['', mine_gui], &guitablabel) >= 0 | &guitablabel = is_needed ? mine_gui : '' | endif
 enddef
 
-# Returns the label of a tab with a proposal, and an empty text for other tabs, for which Vim has one.
+# Returns the label of a tab with a proposal, or an empty string for another tab.
 export def Label(tab: number): string
   return bufexists(gettabvar(tab, 'ide_mcp_proposal', -1)) ? gettabvar(tab, 'ide_mcp_label', '') : ''
 enddef
 
-# Returns what Vim shows of a tab: the number of its windows, a mark of changes, and the name of the file.
+# Returns the text for a tab, as Vim has it: the number of windows, a `+` for unsaved changes, and the name of the file.
 export def TabText(tab: number): string
   const [buffers, window] = [tabpagebuflist(tab), tabpagewinnr(tab)]
   const is_changed = buffers->indexof((_, buffer) => getbufvar(buffer, '&modified')) >= 0
@@ -54,7 +54,7 @@ export def TabText(tab: number): string
   return $' {marks}{marks == "" ? "" : " "}{strings.Line(name, 40)} '
 enddef
 
-# Returns the line of the tabs. A name is a value of an expression, and no part of the format.
+# Returns the format of the tab line. It gets names from an expression, so that a `%` in a name has no meaning.
 export def Tabs(): string
   return range(1, tabpagenr('$'))->mapnew((_, tab) =>
     $'%#{tab == tabpagenr() ? "TabLineSel" : "TabLine"}#%{tab}T%{{ide_mcp#layout#TabText({tab})}}')->join('')

@@ -9,7 +9,7 @@ const [max_lines, max_bytes] = [1000, 400] # of the log: it takes half a megabyt
 
 var lines: list<string> = []
 
-# Adds a text to the log, if its level is the one of the option `log` or above.
+# Adds a line to the log if its level is at least that of the option `log`.
 export def Add(level: string, text: string)
   const levels = options.words.log
   if index(levels, level) < index(levels, options.chosen.log) | return | endif

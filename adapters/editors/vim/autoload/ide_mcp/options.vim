@@ -1,5 +1,5 @@
 vim9script
-# The options: what a person can set in `g:ide_mcp`, and what holds otherwise. `:help ide-mcp-options`
+# The options that a person can set in `g:ide_mcp`, with their defaults and checks. `:help ide-mcp-options`
 
 import autoload './context.vim'
 import autoload './log.vim'
@@ -22,7 +22,7 @@ const defaults: dict<any> = {
   on_event: (_) => 0,
 }
 
-# What options that are words, or a list of them, can have.
+# The allowed values of options that are a word or a list of words.
 export const words: dict<list<string>> = {
   layout: ['tab', 'vertical', 'horizontal', 'inline'],
   log: ['debug', 'info', 'warn', 'off'],
@@ -32,17 +32,17 @@ export const words: dict<list<string>> = {
   'terminal.folder': ['cwd', 'git'],
 }
 
-# The types of values, for a message. A person can give a string, a list or a function for the options of `open_types`.
+# The names of types, for messages. The options in `open_types` can be a string, a list or a function.
 const types: dict<list<any>> = {'true or false': [v:t_bool, v:t_number], 'a number': [v:t_number, v:t_float],
   'a string': [v:t_string], 'a list': [v:t_list], 'a dictionary': [v:t_dict], 'a function': [v:t_func]}
 const open_types = ['terminal.command', 'terminal.provider', 'terminal.folder']
 
-# The options as they hold since the last Read(), and what was wrong in those of the person.
+# The options as of the last Read(), and what was wrong with those of the person.
 export var chosen: dict<any> = copy(defaults)
 export var faults: list<string> = []
 
-# Takes over the options of the person, and returns all. A wrong one is named in a message, and keeps its default. Vim reads
-# them often, and names the same faults once.
+# Reads the person's options, and returns all options. A wrong one keeps its default, and a message names it. The
+# options are read often, so the same faults are named only once.
 export def Read(): dict<any>
   const told = faults
   faults = []
@@ -50,13 +50,13 @@ export def Read(): dict<any>
   chosen = extendnew(defaults, wishes)
   chosen.terminal = extendnew(defaults.terminal, Right('terminal.', defaults.terminal, get(wishes, 'terminal', {})))
   if empty(faults) || faults == told | return chosen | endif
-  # One message: a second one would wait for a key.
+  # Only one message: a second one would make Vim wait for a key.
   for fault in faults[1 :] | log.Add('warn', fault) | endfor
   ui.Warn(faults[0], len(faults) > 1 ? $', and {len(faults) - 1} more: :IdeMcp log' : '')
   return chosen
 enddef
 
-# Returns those of the wishes that are right.
+# Returns the given options that are valid.
 def Right(group: string, known: dict<any>, wishes: any): dict<any>
   if type(wishes) != v:t_dict
     faults->add('g:ide_mcp must be a dictionary')
@@ -69,7 +69,7 @@ def Right(group: string, known: dict<any>, wishes: any): dict<any>
   })
 enddef
 
-# Returns what is wrong with the value of an option, or an empty text.
+# Returns what is wrong with the value of an option, or an empty string.
 def Fault(name: string, Default: any, Value: any): string
   if type(Default) == v:t_none | return 'does not exist' | endif
   if type(Default) == v:t_bool && type(Value) == v:t_number && index([0, 1], Value) < 0 | return 'must be true or false' | endif

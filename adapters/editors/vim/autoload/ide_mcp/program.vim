@@ -6,7 +6,7 @@ import autoload './ui.vim'
 
 const root = expand('<sfile>:p:h:h:h')
 const extension = has('win32') ? '.exe' : ''
-# XDG ignores relative paths. By one, the program would come from the folder in which Vim was started.
+# A relative path is ignored, as XDG asks: with it, the program would come from the folder in which Vim was started.
 const data = has('win32') ? $LOCALAPPDATA : $XDG_DATA_HOME =~ '^/' ? $XDG_DATA_HOME : expand('~/.local/share')
 const folder = data .. '/vim-ide-mcp'
 
@@ -15,11 +15,12 @@ export const path = $'{folder}/bin/ide-mcp{extension}'
 
 var is_installing = false
 
-# Returns the version of this plugin and, in a release, where its programs are, and their SHA-256 sums by their targets. A
-# plugin manager can have written another version since Vim started.
+# Returns the contents of `release.json`: the version of this plugin and, in a release, the address of its programs and
+# their SHA-256 sums by target. Reads the file each time, since a plugin manager can have updated the plugin while Vim
+# runs.
 const Release = (): dict<any> => readfile($'{root}/release.json')->join('')->json_decode()
 
-# Returns the name of this system among the programs of a release.
+# Returns the target triple of this system, by which a release names its programs.
 def Target(): string
   if has('win32') | return 'x86_64-pc-windows-gnu' | endif
   const [system, processor] = system('uname -s -m')->split()[: 1]
@@ -27,8 +28,8 @@ def Target(): string
     .. get({Linux: 'unknown-linux-musl', Darwin: 'apple-darwin'}, system, system)
 enddef
 
-# Returns the command with the program that it names: from PATH, and otherwise the one that Install() has fetched. Fails
-# if there is none.
+# Returns the command with the program to run: the one in PATH, or else the one that Install() has fetched. Fails if
+# there is neither.
 export def Find(command: list<string>): list<string>
   if executable(command[0]) | return command | endif
   if command[0] != 'ide-mcp' | throw $'{command[0]} is not in PATH: see `:help ide-mcp-options`' | endif
@@ -49,8 +50,8 @@ def Update(command: list<string>, mine: dict<any>): string
   return is_named ? ', ' .. exepath(command[0])->fnamemodify(':~') : ''
 enddef
 
-# Returns which side to update, if a program of this version is older than the plugin, or of a later series, and otherwise
-# an empty text: a later program understands an earlier plugin.
+# Returns what to update if a program of this version is older than the plugin, or newer in the first or second number.
+# Otherwise returns an empty string: a program that is newer in the third number understands the plugin.
 export def Advice(version: string, command: list<string>): string
   const [mine, other] = [Release(), Numbers(version)]
   for [i, number] in Numbers(mine.version)->items()
@@ -65,14 +66,15 @@ export def Advice(version: string, command: list<string>): string
   return ''
 enddef
 
-# Runs a command, and passes its output to `Then`, or the reason, behind `problem`, to `Fail`. `more` are options of the job.
+# Runs a command. Passes its output to `Then` or, if it fails, `problem` and the reason to `Fail`. `more` are options of
+# the job.
 export def Run(command: list<string>, problem: string, Fail: func, Then: func, more: dict<any> = {})
   var [output, process, is_over] = ['', null_job, false]
   const Keep = (_, text: string) => {
     output ..= text
   }
   const End = () => {
-    # Vim calls this function in job_status() too.
+    # job_status() can make Vim call this function again.
     if ch_status(process) != 'closed' || job_status(process) != 'dead' || is_over | return | endif
     is_over = true
     const status = job_info(process).exitval
@@ -95,10 +97,10 @@ def SumOf(archive: string): list<string>
   return commands[0]
 enddef
 
-# Puts the program of a release into its place, by way of a folder.
+# Downloads the program of a release to the folder `work`, checks and unpacks it there, and puts it into its place.
 def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
   const [archive, name] = [$'{work}/archive', $'ide-mcp-{mine.version}-{Target()}']
-  # It must start in its final folder before it replaces another one.
+  # The new program must run in its final folder before it replaces the old one.
   const Put = (_) => {
     const [new, problem] = [New(), 'run cargo install ide-mcp-cli: it does not start here: ']
     mkdir($'{folder}/bin', 'p', 0o755)
@@ -131,13 +133,13 @@ def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
   Run(fetch, 'try again, the download failed: ', Fail, (_) => Run(SumOf(archive), '', Fail, Check))
 enddef
 
-# Returns the path of a program that has not started yet.
+# Returns the path of a new program that was not run yet.
 const New = (): string => $'{folder}/bin/new-{getpid()}{extension}'
 
 # Returns the path of a program that was replaced while it ran.
 const Old = (): string => $'{folder}/bin/old-{getpid()}{extension}'
 
-# Returns why nothing can be fetched, or an empty text.
+# Returns why nothing can be fetched, or an empty string.
 def Refusal(mine: dict<any>): string
   const other = exepath('ide-mcp')
   if !has_key(mine, 'base')
@@ -152,7 +154,7 @@ def Refusal(mine: dict<any>): string
   return is_there ? '' : 'run cargo install ide-mcp-cli: the release has no program for ' .. Target()
 enddef
 
-# Fetches the program of this version. `Done` takes a text for the person once the program is there.
+# Fetches the program of this version, and then calls `Done` with a message for the person.
 export def Install(Done: func(string))
   const [mine, work] = [Release(), tempname()]
   const refusal = Refusal(mine)
@@ -161,7 +163,7 @@ export def Install(Done: func(string))
     is_installing = false
     delete(work, 'rf')
     delete(New())
-    # Programs that were replaced earlier: one that still runs stays until the next time.
+    # Removes programs that were replaced earlier. Windows keeps one that still runs; it is removed the next time.
     const bin = $'{folder}/bin'
     for name in isdirectory(bin) ? readdir(bin, (name) => name =~ '^old-') : [] | delete($'{bin}/{name}') | endfor
   }

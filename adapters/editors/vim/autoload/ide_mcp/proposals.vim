@@ -11,13 +11,13 @@ import autoload './turns.vim'
 import autoload './ui.vim'
 import autoload './view.vim'
 
-# The failure if the sidecar is too old to check what agents name: nothing of an agent is shown then.
+# The error if the sidecar is too old to check the files that agents name. Nothing of an agent is shown then.
 export const no_gate = 'update ide-mcp: this sidecar does not check what agents name'
 
-# The open proposals by their calls; `close` closes the view, once there is one.
+# The open proposals by call. One that is shown has `close`, which closes its view.
 var proposals: dict<dict<any>> = {}
 
-# Takes a proposal: the event `diff`. It is shown in a pause, and once no other one is.
+# Takes a proposal, the event `diff`. It is shown when the person pauses and no other one is on the screen.
 export def Propose(event: dict<any>)
   if !has_key(event, 'label') | throw no_gate | endif
   const Answer = (members: dict<any>) => {
@@ -62,10 +62,10 @@ def Open(proposal: dict<any>)
   proposal.opened = reltime()
   proposal.close = options.Read().show(proposal)
   if get(proposals, proposal.call, {}) isnot proposal | turns.CloseLater(() => Withdraw(proposal)) | endif
-  redrawstatus! # one waits less
+  redrawstatus! # one proposal less is waiting
 enddef
 
-# Ends a proposal without a decision of the person.
+# Ends a proposal on which the person has not decided.
 export def CloseView(call: number, reason = '')
   filter(turns.waiting, (_, event) => get(event, 'call') != call)
   if !has_key(proposals, call) | return | endif
@@ -76,7 +76,7 @@ export def CloseView(call: number, reason = '')
   if has_key(proposal, 'close') || has_key(proposal, 'draft') | turns.CloseLater(() => Withdraw(proposal)) | endif
 enddef
 
-# Ends all proposals but those with these calls.
+# Ends all proposals except those with these calls.
 export def Keep(calls: list<number>)
   for call in Calls()
     if index(calls, call) < 0 | CloseView(call) | endif
@@ -88,14 +88,14 @@ def Calls(): list<number>
   return keys(proposals)->map((_, call) => str2nr(call))->sort('n')
 enddef
 
-# Closes the view of a proposal that has ended. If the person has not decided on it, the next one waits for a key.
+# Closes the view of a proposal that has ended. If the person had not decided on it, the next proposal waits for a key.
 def Withdraw(proposal: dict<any>)
   const is_shown = has_key(proposal, 'close')
   if get(proposal, 'is_decided') | proposal.close() | return | endif
   if is_shown
     turns.Hold()
     proposal.close()
-    redraw # the end of the view would take the message away
+    redraw # otherwise Vim would wipe the message when it redraws the closed view
   else
     view.KeepDraft(proposal)
   endif
@@ -148,8 +148,8 @@ export def Decide(is_accepted: bool)
   turns.GoOnSoon()
 enddef
 
-# Shows the next or the previous proposal in the order in which they came, in place of the one that is shown. From another
-# tab, or if there is no other one, goes to the one that is shown.
+# Shows the next or the previous proposal, in the order in which they came, instead of the one on the screen. From
+# another tab, or if there is no other proposal, goes to the one on the screen.
 export def Step(step: number)
   const calls = Calls()
   if empty(calls) | ui.Warn('there is no proposal') | return | endif
@@ -162,7 +162,7 @@ export def Step(step: number)
   endif
 enddef
 
-# Shows a proposal in place of the one that is shown, which waits again, with what was typed into it.
+# Shows a proposal instead of the one on the screen. That one waits again, and keeps what was typed into it.
 def SwitchTo(call: number)
   var [next, shown] = [proposals[call], Shown()]
   if turns.IsTyping() | ui.Warn('finish typing first') | return | endif

@@ -7,15 +7,16 @@ import autoload './program.vim'
 import autoload './strings.vim'
 import autoload './ui.vim'
 
-const [max_deaths, within] = [5, 60] # a sidecar that dies more often within so many seconds is not started again
-const max_nul = 500'000 # NULs in an event: 0.3 s
+const [max_deaths, within] = [5, 60] # a sidecar that dies more than 5 times in 60 seconds is not started again
+const max_nul = 500'000 # the maximum number of NULs in an event: they take 0.3 s
 
-# `configuration` returns the first line for a process, `receive` takes an event, and `forget` follows the end of a process.
+# `configuration` returns the first line for a process, `receive` takes an event, and `forget` is called after a process
+# has ended.
 export var hooks: dict<func> = {}
 
 var running = null_job # the process of the sidecar, unless it was stopped
-var started: list<string> # its command, with its program
-var [port, advice, environment] = [0, '', {}] # what the event `listening` has
+var started: list<string> # its command, with the program that was found
+var [port, advice, environment] = [0, '', {}] # from the event `listening`
 var [lock, problem] = ['', ''] # the path of its lock file, which the next process takes over; its last error
 var deaths: list<number> = [] # the times at which processes died
 
@@ -35,7 +36,8 @@ enddef
 # Sends a command of docs/sidecar.md. Nothing happens if no sidecar runs, or if the process has ended.
 export def Send(command: dict<any>, process = running)
   if process == null_job | return | endif
-  # A buffer can have bytes that are not UTF-8; JSON cannot. json_encode() leaves those that Vim can decode.
+  # A buffer can have bytes that are not UTF-8; JSON cannot. json_encode() keeps some that Vim can decode, such as
+  # surrogates, so they are replaced here.
   const line = json_encode(command)->substitute('\%#=2[^\x01-\ud7ff\ue000-\U10ffff]', '?', 'g')
   silent! ch_sendraw(process, line->substitute(strings.nul, '\\u0000', 'g') .. "\n")
 enddef
@@ -62,7 +64,7 @@ export def Start()
   options.Read()
   try | started = program.Find(options.chosen.command) | catch | ui.Warn(v:exception) | return | endtry
   if &encoding != 'utf-8' | ui.Warn($"'encoding' is {&encoding}, and must be utf-8") | return | endif
-  # With `noblock` Vim keeps the rest of a long command until the process reads.
+  # With `noblock`, Vim does not wait until the process has read a long command, but keeps the rest.
   const callbacks = {out_cb: Receive, close_cb: (_) => End(), exit_cb: (_, _) => End()}
   running = job_start(started, extend({mode: 'nl', noblock: 1, err_io: 'null'}, callbacks))
   problem = 'the sidecar died too often'
@@ -71,7 +73,8 @@ export def Start()
     ->extend(lock == '' ? {} : {resume: lock})->extend(hooks.configuration()))
 enddef
 
-# Notes the port, and the lock file, which the next process takes over.
+# Remembers the port, and the lock file, which the next process takes over. Sets the variables by which agents in
+# terminals find this Vim.
 export def Listen(event: dict<any>)
   [port, lock, advice, environment] = [event.port, get(event, 'lock', ''),
     program.Advice(get(event, 'version', ''), started), event.environment]
@@ -79,7 +82,7 @@ export def Listen(event: dict<any>)
   for [name, value] in items(environment) | setenv(name, value) | endfor
 enddef
 
-# Returns which side to update, or an empty text.
+# Returns what to update, the program or the plugin, or an empty string.
 export def Advice(): string
   return advice
 enddef
@@ -92,13 +95,13 @@ export def IsListening(): bool
   return running != null_job && port > 0
 enddef
 
-# Returns the variables by which an agent finds this sidecar: null for one to remove.
+# Returns the variables by which an agent finds this sidecar. One with the value null must be removed.
 export def Environment(): dict<any>
   return environment
 enddef
 
 def Receive(channel: channel, line: string)
-  if ch_getjob(channel) != running | return | endif # Stop() has ended this process
+  if ch_getjob(channel) != running | return | endif # from a process that Stop() has ended
   var event: dict<any>
   const has_text = count(line, '\u0000') <= max_nul
   try | event = json_decode(has_text ? KeepNul(line) : line) | catch | ui.Warn(v:exception) | return | endtry
@@ -110,8 +113,8 @@ def Receive(channel: channel, line: string)
   hooks.receive(event, line)
 enddef
 
-# Returns a line of JSON with another character in place of each NUL. An odd number of backslashes before its escape
-# makes it a text; a pattern that counts them would take 1.4 s for 350,000 NULs.
+# Returns a line of JSON with U+FFFF instead of each escaped NUL, which a string of Vim cannot have. After an odd number
+# of backslashes, `\u0000` is no escape but text. A single pattern that counts them would take 1.4 s for 350,000 NULs.
 def KeepNul(line: string): string
   if stridx(line, '\\u0000') < 0 | return substitute(line, '\\u0000', '\\uffff', 'g') | endif
   var parts = split(line, '\\u0000', true)

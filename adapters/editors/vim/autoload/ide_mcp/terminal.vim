@@ -11,10 +11,10 @@ import autoload './ui.vim'
 
 const sides = {right: 'botright vertical', left: 'topleft vertical', above: 'topleft', below: 'botright', tab: 'tab'}
 
-# The terminals, of which the first was used last: `folder`, `name`, `command`, and `buffer` or what its provider adds.
+# The terminals, the one that was used last first: `folder`, `name`, `command`, and `buffer` or what the provider adds.
 var terminals: list<dict<any>> = []
 
-var aside: dict<any> = {} # the terminal in a popup that made room for a proposal
+var aside: dict<any> = {} # the terminal that was hidden to make room for a proposal
 
 # --- What the person does.
 
@@ -24,7 +24,7 @@ export def Open(words: string, mods: string)
   Choose(words, mods, (terminal, _) => Go(terminal, mods))
 enddef
 
-# Hides the terminal if it is shown, and shows it otherwise. The agent goes on in both.
+# Hides the terminal if it is shown, and shows it otherwise. The agent keeps running.
 export def Toggle(words: string, mods: string)
   Choose(words, mods, (terminal, is_new) => {
     if is_new || !IsShown(terminal) | Go(terminal, mods) | else | Hide(terminal) | endif
@@ -38,16 +38,16 @@ export def Focus(words: string, mods: string)
   })
 enddef
 
-# Types a text into the terminal as a paste, and Enter after it if the person wants that. Nothing in the text acts as a
-# key: control characters become spaces.
+# Pastes a text into the terminal, and presses Enter after it if `is_sent`. Nothing in the text acts as a key: control
+# characters become spaces.
 export def Type(text: string, is_sent: bool)
   const clean = text->substitute('\t', repeat(' ', &tabstop), 'g')
     ->substitute('[\x01-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]', ' ', 'g')
   const terminal = Receiver()
   if has_key(terminal, 'buffer')
-    # Vim knows whether the program understands a paste.
+    # Vim knows whether the program understands a bracketed paste.
     term_sendkeys(terminal.buffer, "\<PasteStart>" .. substitute(clean, "\n", "\r", 'g') .. "\<PasteEnd>")
-    # Not at once: the agent could take it for a part of the paste.
+    # Enter comes later: at once, the agent could take it for a part of the paste.
     if is_sent | timer_start(150, (_) => term_sendkeys(terminal.buffer, "\r")) | endif
   elseif has_key(terminal, 'pane')
     tmux.Type(terminal, clean, is_sent)
@@ -58,7 +58,7 @@ export def Type(text: string, is_sent: bool)
   endif
 enddef
 
-# Presses Escape in the terminal, by which agents stop.
+# Presses Escape in the terminal, which interrupts the agent.
 export def Interrupt()
   const terminal = Receiver()
   if has_key(terminal, 'buffer')
@@ -72,7 +72,7 @@ export def Interrupt()
   endif
 enddef
 
-# Returns the name of the terminal of a process, or an empty text.
+# Returns the name of the terminal in which a process runs, or an empty string.
 export def NameOf(process: number): string
   return copy(terminals)->filter((_, terminal) => IsAlive(terminal) && has_key(terminal, 'buffer')
     && job_info(term_getjob(terminal.buffer)).process == process)->get(0, {name: ''}).name
@@ -83,9 +83,9 @@ export def Names(): list<string>
   return terminals->mapnew((_, terminal) => terminal.name)->sort()->uniq()
 enddef
 
-# --- The parts of that.
+# --- How it is done.
 
-# Splits the words of a command as a shell does: quotes and backslashes, and nothing else.
+# Splits a command into words as a shell does, with quotes and backslashes, but without any expansion.
 export def Words(text: string): list<string>
   var [words, rest] = [[], text]
   while true
@@ -104,17 +104,17 @@ export def Words(text: string): list<string>
   return words
 enddef
 
-# Returns the terminal that takes what a person sends: one of the folder, and of those the one that was used last. Says so
-# if there is none, and returns an empty dictionary.
+# Returns the terminal that gets what the person sends: the one used last in the current folder or, if there is none,
+# the one used last. If there is no terminal at all, says so and returns an empty dictionary.
 def Receiver(): dict<any>
   filter(terminals, (_, terminal) => IsAlive(terminal))
   if empty(terminals) | ui.Warn('there is no terminal of an agent: `:IdeMcp open` opens one') | endif
   return copy(terminals)->filter((_, terminal) => terminal.folder == Folder())->get(0, get(terminals, 0, {}))
 enddef
 
-# Finds the terminal that the words name, or starts it, and calls a function with it and with whether it is new. The first
-# word can be a name, such as `@review`, for one more terminal in the same folder; without it, the one that was used last
-# is meant. The first one has the name `@1`.
+# Finds or starts the terminal that the words name, and calls a function with it and with whether it is new. The first
+# word can be a name, such as `@review`, for one more terminal in the same folder. Without a name, the terminal used
+# last in the folder is meant, and a new one has the name `@1`.
 def Choose(text: string, mods: string, Then: func(dict<any>, bool))
   options.Read()
   const option = options.chosen.terminal
@@ -164,7 +164,8 @@ def Folder(): string
   return folder
 enddef
 
-# Calls a function once the sidecar listens: an agent finds Vim by the environment of its start.
+# Calls a function once the sidecar listens, or after 5 s: an agent finds Vim by the environment with which it was
+# started.
 def WhenListening(Then: func())
   if sidecar.IsListening() | Then() | return | endif
   sidecar.Start()
@@ -177,10 +178,10 @@ def WhenListening(Then: func())
   }, {repeat: -1})
 enddef
 
-# Starts an agent. The function gets the terminal.
+# Starts an agent, and calls a function with its terminal.
 def Start(terminal: dict<any>, Provider: any, Then: func(dict<any>))
   log.Add('info', $'starts {join(terminal.command)} in {terminal.folder}')
-  # A program that is no child of Vim gets the variables by its command.
+  # A program that is not a child of Vim does not inherit the variables, so its command sets them.
   const environment = sidecar.Environment()
   terminal.outside = ['env'] + environment->items()->mapnew((_, item) =>
     item[1] == null ? ['-u', item[0]] : [$'{item[0]}={item[1]}'])->flattennew() + terminal.command
@@ -198,7 +199,7 @@ def Start(terminal: dict<any>, Provider: any, Then: func(dict<any>))
     tmux.Start(terminal, Then)
   else
     const name = $'agent {terminal.command[0]} {terminal.name}'
-    # Without `term_api`, what the agent prints, such as a file, could call functions.
+    # `term_api` is empty, because what the agent prints, such as a file, could otherwise call functions.
     terminal.buffer = term_start(terminal.command, {hidden: true, term_name: name, cwd: terminal.folder, norestore: true,
       term_api: '', term_kill: 'term', exit_cb: (_, status) => timer_start(0, (_) => End(terminal, status))})
     for [option, value] in items({buflisted: false, bufhidden: 'hide'})
@@ -208,7 +209,7 @@ def Start(terminal: dict<any>, Provider: any, Then: func(dict<any>))
   endif
 enddef
 
-# Called once an agent in a window of Vim has ended. The last words of one that failed stay.
+# Called after an agent in a window of Vim has ended. If it failed, its window stays, with the last output.
 def End(terminal: dict<any>, status: number)
   filter(terminals, (_, other) => other isnot terminal)
   if status != 0 | ui.Warn($'the agent ended with status {status}') | endif
@@ -217,7 +218,7 @@ def End(terminal: dict<any>, status: number)
   execute $'silent! bwipeout! {terminal.buffer}'
 enddef
 
-# Returns whether an agent runs. Of one outside of Vim this is unknown, and it counts as running.
+# Returns whether the agent of a terminal is running. Outside of Vim this is unknown, and the agent counts as running.
 def IsAlive(terminal: dict<any>): bool
   return !has_key(terminal, 'buffer') || bufexists(terminal.buffer) && term_getstatus(terminal.buffer) =~ 'running'
 enddef
@@ -253,7 +254,7 @@ def Go(terminal: dict<any>, mods = '')
   Hide(terminal) # in other tabs
   terminal.before = win_getid()
   const [side, size] = [mods ?? get(sides, terminal.layout, ''), terminal.size]
-  if side == '' # in front of the windows
+  if side == '' # a popup
     const part = size > 1 ? 0.8 : size
     const [columns, rows] = [float2nr(&columns * part), float2nr(&lines * part)]
     const title = $' {strings.Line(terminal.command[0], 32)} {strings.Line(terminal.name, 32)} '
@@ -273,8 +274,8 @@ def Go(terminal: dict<any>, mods = '')
   endif
 enddef
 
-# Lets the agent get the next key, also if the person has left its terminal by CTRL-W N. If no key has opened the terminal,
-# Vim takes the next one for a command, so that is one of ours.
+# Makes the agent get the next key, also if the person has left its Terminal-Job mode by CTRL-W N. If the terminal was
+# not opened by a key, Vim takes the next key for a command, so this feeds one that does nothing.
 def TakeKeys()
   feedkeys(mode(1) == 'nt' && term_getstatus('') =~ 'normal' ? 'i' : "\<Ignore>", 'n')
 enddef
@@ -297,7 +298,7 @@ def Hide(terminal: dict<any>)
   if is_inside | win_gotoid(terminal.before) | endif
 enddef
 
-# Goes from a terminal to the window of before. A popup in front of the windows would keep the keys.
+# Goes from a terminal back to the window that was current before. Hides a popup, because it would keep the keys.
 def GoBack(terminal: dict<any>)
   if Popup(terminal) > 0
     Hide(terminal)
@@ -308,7 +309,7 @@ enddef
 
 # --- For a proposal.
 
-# Hides the popup with the terminal: Vim opens no window from a popup. Returns whether there was one.
+# Hides the popup with the terminal, because Vim cannot open a window from a popup. Returns whether there was one.
 export def StepAside(): bool
   return SetAside(copy(terminals)->filter((_, terminal) => Popup(terminal) > 0 && IsInside(terminal)))
 enddef
@@ -328,7 +329,7 @@ def SetAside(shown: list<dict<any>>): bool
   return true
 enddef
 
-# Shows the terminal again.
+# Shows the terminal again that was hidden to make room.
 export def Return()
   if index(terminals, aside) >= 0 | Go(aside) | endif
 enddef

@@ -6,7 +6,7 @@ import autoload './ui.vim'
 
 const sides = {right: ['-h'], left: ['-h', '-b'], above: ['-v', '-b'], below: ['-v']}
 
-# Returns words for tmux. It would take a semicolon at the end of a word as the end of its command.
+# Escapes words for tmux, which takes a semicolon at the end of a word as the end of a command.
 export def Plain(words: list<string>): list<string>
   return words->mapnew((_, word) => substitute(word, ';$', '\\;', ''))
 enddef
@@ -21,7 +21,7 @@ def Side(terminal: dict<any>): list<string>
   return get(sides, terminal.layout, sides.right) + ['-l', size]
 enddef
 
-# Starts an agent beside Vim. The function gets the terminal.
+# Starts an agent in a pane beside Vim, and calls a function with its terminal.
 export def Start(terminal: dict<any>, Then: func(dict<any>))
   if $TMUX_PANE == '' | ui.Warn('Vim does not run in tmux') | return | endif
   const where = ['-t', $TMUX_PANE, '-c', terminal.folder] + Side(terminal)
@@ -30,7 +30,8 @@ export def Start(terminal: dict<any>, Then: func(dict<any>))
   })
 enddef
 
-# Calls one of two functions: the agent in a pane can have ended. A terminal of another kind says so by itself.
+# Calls `Yes` if the agent is running, and `No` if its pane is gone. Terminals of other kinds report by themselves that
+# their agent has ended, so this calls `Yes` for them.
 export def IfAlive(terminal: dict<any>, Yes: func(), No: func())
   if !has_key(terminal, 'pane') | Yes() | return | endif
   Run(['list-panes', '-a', '-F', '#{pane_id} #{window_id}'], (text) => {
@@ -56,7 +57,8 @@ enddef
 export def Type(terminal: dict<any>, text: string, is_sent: bool)
   const Paste = (_) => Run(['paste-buffer', '-p', '-d', '-b', 'ide-mcp', '-t', terminal.pane],
     (_) => is_sent ? timer_start(150, (_) => Press(terminal, 'Enter')) : 0)
-  # Everybody can read the words of a command. The file has no name any more once the job has it open.
+  # Through a file, because all users can read the arguments of a command. The file is deleted once the job has opened
+  # it.
   const file = tempname()
   writefile(split(text, "\n", true), file, 'b')
   Run(['load-buffer', '-b', 'ide-mcp', '-'], Paste, {in_io: 'file', in_name: file})

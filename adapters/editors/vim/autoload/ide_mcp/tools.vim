@@ -1,6 +1,6 @@
 vim9script
-# The tools that Vim offers to a model, once the person asks for them by the option `tools`. What they return is bounded
-# and lies in the open folders, and says how much there is.
+# The tools that Vim offers to a model if the option `tools` names them. Answers are limited in size, cover only the
+# open folders, and say how many results there are in all.
 
 import autoload './files.vim'
 import autoload './options.vim'
@@ -9,8 +9,8 @@ import autoload './sidecar.vim'
 import autoload './strings.vim'
 
 const [max_results, max_files, max_bytes] = [200, 1000, 64 * 1024]
-const max_tags = 16 * 1024 * 1024 # bytes of the tags files that Vim searches while the person waits: 0.3 s
-const max_time = 10'000 # milliseconds until a language server has answered
+const max_tags = 16 * 1024 * 1024 # bytes of all tags files: Vim searches them while the person waits, 0.3 s
+const max_time = 10'000 # milliseconds that a language server has to answer
 
 const path_argument = {type: 'string', description: 'The file, absolute or below the open folder'}
 
@@ -37,7 +37,7 @@ export def Declared(): list<dict<any>>
   return options.chosen.tools->mapnew((_, name) => extendnew(declared[name], {name: name, models: true}))
 enddef
 
-# Returns whether a path is that of one of the open folders or lies in one, also through links.
+# Returns whether a path, with its links resolved, is one of the open folders or lies in one.
 def IsInside(path: string): bool
   const key = strings.Key(resolve(path))
   return sidecar.Folders()->indexof((_, folder) => {
@@ -55,7 +55,7 @@ def PathOf(call: dict<any>): string
   return path
 enddef
 
-# Returns so many of the results, and how many there are.
+# Returns the first results, at most `count` and 64 KiB, and how many there are in all.
 def Bound(name: string, results: list<any>, count: number): dict<any>
   var [shown, rest] = [0, max_bytes]
   while shown < min([count, len(results)])
@@ -66,7 +66,7 @@ def Bound(name: string, results: list<any>, count: number): dict<any>
   return {[name]: slice(results, 0, shown), shown: shown, total: len(results)}
 enddef
 
-# Asks a language server of vim-lsp for a file, if there is one. Returns whether there is one.
+# Asks the language server that vim-lsp has for a file. Returns whether there is one.
 def AskServer(method: string, path: string, params: dict<any>, Then: func, Fail: func): bool
   const buffer = files.Buffer(path)
   if buffer == 0 || !exists('*lsp#get_allowed_servers') | return false | endif
@@ -91,7 +91,7 @@ def AskServer(method: string, path: string, params: dict<any>, Then: func, Fail:
   return true
 enddef
 
-# Symbols of LSP can have others in them.
+# Returns the symbols of LSP, which can be nested, as a flat list.
 def Flatten(symbols: list<any>): list<dict<any>>
   var found: list<dict<any>> = []
   for symbol in symbols
@@ -117,14 +117,15 @@ def Symbols(call: dict<any>): any
       throw $'the tags files have more than {max_tags / 1024 / 1024} MiB'
     endif
     const key = strings.Key(resolve(path))
-    # With the path of a file, Vim 9.0 runs what the file of a tag has in backticks.
+    # Without the second argument, a file name: with it, Vim 9.0 runs what the file name of a tag has in backticks.
     const found = taglist('.')->filter((_, tag) => strings.Key(resolve(fnamemodify(tag.filename, ':p'))) == key)
       ->mapnew((_, tag) => ({name: tag.name, kind: tag.kind, line: LineOf(path, tag)}))->sort((a, b) => a.line - b.line)
     Done(Bound('symbols', found, max_results))
   }
 enddef
 
-# Returns the line of a tag, or 0. Its command is a number, or a pattern that is one line of the file.
+# Returns the line of a tag, or 0 if the file has no such line. The command of a tag is a line number, or a pattern with
+# the text of the line.
 def LineOf(path: string, tag: dict<any>): number
   if has_key(tag, 'line') | return str2nr(tag.line) | endif
   if tag.cmd =~ '^\d\+$' | return str2nr(tag.cmd) | endif
@@ -139,7 +140,7 @@ def References(call: dict<any>): any
     throw 'line must be a number from 1, and symbol a string'
   endif
   const row = get(files.Lines(path), line - 1, '')
-  # As a word, if it is one somewhere: `def` is also in `undefined`.
+  # A whole word is better: `def` also occurs in `undefined`.
   const word = match(row, '\C\V\<' .. escape(symbol, '\') .. '\>')
   const at = word < 0 ? stridx(row, symbol) : word
   if at < 0 | throw $'line {line} does not have {strings.Line(symbol, 60)}' | endif
@@ -156,10 +157,10 @@ def References(call: dict<any>): any
   }
 enddef
 
-# Returns the path of a URI of a file, or an empty text.
+# Returns the path of a file URI, or an empty string.
 def PathOfUri(uri: string): string
   if uri !~ '^file:///' | return '' | endif
-  # An escape is a byte: the characters up to U+00FF are the bytes of Latin-1.
+  # An escape is a byte, but nr2char() makes a character of it. In Latin-1, that character is this byte again.
   const path = strpart(uri, 7)->substitute('%\(\x\x\)', '\=nr2char(str2nr(submatch(1), 16))', 'g')
     ->iconv('utf-8', 'latin1')
   return path =~ '^/\a:/' ? strpart(path, 1) : path
@@ -174,7 +175,8 @@ def Files(call: dict<any>): any
     Done(extend(Bound('files', found, max_files), {folder: folder}))
   }
   return (Done, Fail) => {
-    # Settings of the folder start no program, and name no other folder: git would fail for this one.
+    # The settings of the repository must not start a program. If they name another work tree, git fails, because this
+    # folder is outside of it.
     const settings = ['--literal-pathspecs', '-c', 'core.quotepath=off', '-c', 'core.fsmonitor=false']
     const listing = ['ls-files', '-co', '--exclude-standard', '--deduplicate', '--', folder]
     program.Run(['git', '-C', folder] + settings + listing, '',

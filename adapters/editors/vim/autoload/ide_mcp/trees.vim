@@ -1,8 +1,9 @@
 vim9script
-# The files under the cursor in trees of files: netrw, which Vim has, fern, NERDTree and dirvish.
+# Finds the files that the person means in a file tree: netrw, which comes with Vim, fern, NERDTree and dirvish.
 
-# Returns the paths that the person has marked in the tree of the current window or, if none is marked, those of the lines
-# of a range, or of the cursor. Returns nothing in a window that is no tree.
+# Returns the paths in the lines of a range. Without a range, returns the paths that the person has marked in the tree
+# of the current window or, if none is marked, the one under the cursor. Returns an empty list if the window is not a
+# tree.
 export def Paths(range: list<number>): list<string>
   if !has_key(finders, &filetype) | return [] | endif
   const marked = empty(range) ? Marked() : []
@@ -46,5 +47,5 @@ def NerdTree(): string
   return empty(node) ? '' : node.path.str()
 enddef
 
-# What returns the file under the cursor, by the file type of the tree.
+# The functions that return the file under the cursor, by the file type of the tree.
 const finders: dict<func> = {netrw: Netrw, fern: Fern, nerdtree: NerdTree, dirvish: () => getline('.')}

@@ -1,10 +1,11 @@
 vim9script
-# What a person sees of the plugin beside proposals and terminals: messages, lists to choose from, and windows with a text.
+# What a person sees of the plugin besides proposals and terminals: messages, lists to choose from, and windows with a
+# text.
 
 import autoload './log.vim'
 import autoload './strings.vim'
 
-# Says that something is wrong, or was not done. Of both parts, the second is the last to be cut.
+# Says that something is wrong, or was not done. If both parts do not fit, `message` is cut first.
 export def Warn(message: string, last = '')
   Show('warn', 'WarningMsg', message, last)
 enddef
@@ -14,8 +15,8 @@ export def Say(message: string, last = '')
   Show('info', 'None', message, last)
 enddef
 
-# Shows a message in one line, without a prompt that would take the next key. Where Vim shows "-- INSERT --",
-# "-- VISUAL --" or a command, it shows that over a message at once, but not over this window.
+# Shows a message in one line, without a prompt that would take the next key. Where Vim shows "-- INSERT --", "-- VISUAL
+# --" or a command, it would at once overwrite a message, so `:echowindow` shows it in a window.
 def Show(level: string, highlight: string, message: string, last: string)
   const rest = v:echospace - strdisplaywidth(last)
   const line = strings.Line(strings.Line('ide-mcp: ' .. message, max([rest, 32])) .. last, v:echospace)
@@ -25,8 +26,9 @@ def Show(level: string, highlight: string, message: string, last: string)
   echohl None
 enddef
 
-# Shows lines with the names of agents and files, for the person to choose one. Each is one line on the screen, so that no
-# name has a line of its own, which could be read as another choice. The function gets the number of the line, from 1.
+# Lets the person choose one of these lines, which have names of agents and files. Each stays one line on the screen,
+# because a part of a name on a line of its own could be read as another choice. The function gets the number of the
+# line, from 1.
 export def Choose(title: string, names: list<string>, Then: func(number))
   const columns = max([&columns - 8, 8])
   popup_menu(names->mapnew((_, name) => strings.Line(name, columns)), {mapping: false, wrap: false,

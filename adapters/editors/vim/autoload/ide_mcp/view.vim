@@ -13,20 +13,20 @@ import autoload './terminal.vim'
 import autoload './turns.vim'
 import autoload './ui.vim'
 
-const unread = 0.5 # seconds in which a view accepts nothing: who began to write a file when it opened has not read it
-const max_kept = 8 # texts that stay after their proposals were withdrawn: each can have some MiB, and none is thrown away
+const unread = 0.5 # seconds in which a new view accepts nothing: a `:w` begun before was not meant for it
+const max_kept = 8 # texts of withdrawn proposals that are kept: each can have some MiB, and none is thrown away
 
 var kept: list<number> = [] # the buffers with what the person typed into proposals that were withdrawn
-var views: dict<dict<func>> = {} # what follows if the buffer of a proposal is written, is entered or left, or ends
+var views: dict<dict<func>> = {} # what to call if the buffer of a proposal is written, entered, left or wiped out
 
 # Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, and with `accept(text)` and `reject()`, of which
 # the first call counts. Returns a function that closes the view. Adds what a person can do from another window: `decide`,
-# `go` to the view, and `shelve` it, for another proposal.
+# `go` to the view, and `shelve` it to make room for another proposal.
 export def Show(proposal: dict<any>): func
   const open = files.Buffer(proposal.old_path)
   const old = sides.Split(open > 0 ? sides.Join(open, "\n") : get(proposal, 'old', ''))
-  # `is_aside`: a terminal has made room. The windows are for the end of the view, and its two buffers are not there yet.
-  # `tick` is the state of the second one before the person edits it.
+  # `is_aside`: a terminal has made room. `before`, `sizes` and `around` are there to restore the windows at the end.
+  # The buffers `former` and `proposed` come later; `tick` is the state of `proposed` before the person edits it.
   var view = {proposal: proposal, old: old, new: get(proposal, 'draft', sides.Split(proposal.contents)),
     root: Root(proposal), is_aside: terminal.StepAside(), former: 0, proposed: 0, tick: 0, is_open: false,
     is_inside: options.chosen.focus}
@@ -51,7 +51,7 @@ export def Show(proposal: dict<any>): func
   endif
   redraw
   view.is_open = true
-  # The time since which the person can have read it. A tab in the background shows nothing.
+  # When the person could first read it. Empty for a tab in the background, which nobody has seen yet.
   proposal.opened = options.chosen.focus || view.layout != 'tab' ? reltime() : []
   views[view.proposed] = {write: () => Write(view), end: () => Leave(view), enter: () => Enter(view),
     leave: () => extend(view, {is_inside: false})}
@@ -74,8 +74,8 @@ def Fill(view: dict<any>)
   view.tick = getbufvar(view.proposed, 'changedtick')
 enddef
 
-# Shows the buffers in windows. At 80 columns each side has 40: what decides stands first, and of what is too long the
-# beginning is cut, so that the name of the file stays.
+# Shows the buffers in windows. At 80 columns each side has 40, so the status line begins with the keys that decide, and
+# a label that is too long loses its beginning: the name of the file stays.
 def Place(view: dict<any>)
   const [is_tab, is_inline] = [view.layout == 'tab', view.layout == 'inline']
   if !view.has_characters && &diffopt =~ 'inline:\%(char\|word\)'
@@ -120,16 +120,16 @@ def Close(view: dict<any>)
   End(view)
 enddef
 
-# Ends the windows and the buffers. The other windows are as before.
+# Closes the windows and wipes out the buffers of a view. The other windows are as before.
 def End(view: dict<any>)
   const [before, is_tab] = [view.before, view.layout == 'tab']
   const is_inside = is_tab ? turns.IsReviewing() && t:ide_mcp_proposal == view.proposed
     : index([view.former, view.proposed], bufnr()) >= 0
   if is_inside | win_gotoid(before) | endif
   feedkeys("\<Ignore>", 'n') # a terminal receives the next key
-  # A terminal that the person has shown in the tab of the proposal would keep the tab.
+  # A terminal that the person has shown in the tab of the proposal would keep the tab open.
   const has_left = is_tab && terminal.Leave(get(win_findbuf(view.former) + win_findbuf(view.proposed), 0))
-  # Those of a view that failed early have only names.
+  # The buffers of a view that failed early are known only by their names.
   const named = getbufinfo()->filter((_, info) => stridx(info.name, view.root) == 0)->map((_, info) => info.bufnr)
   for buffer in [view.former, view.proposed] + named
     if buffer > 0 && bufexists(buffer) | execute $'silent! bwipeout! {buffer}' | endif
@@ -141,7 +141,7 @@ def End(view: dict<any>)
   if has_left | win_gotoid(before) | endif
 enddef
 
-# Closes the view soon: at once, the rest of `:wq` would close another window.
+# Closes the view a moment later: if it closed at once, the `q` of `:wq` would close another window.
 def CloseSoon(view: dict<any>)
   setbufvar(view.proposed, '&modified', false)
   turns.CloseLater(() => Close(view), true)
@@ -166,18 +166,18 @@ enddef
 
 def Write(view: dict<any>)
   const proposed = view.proposed
-  # In such a window Vim writes a buffer that the current tab does not show, as :wa and 'autowrite' do.
+  # In such a window, Vim writes a buffer that the current tab does not show, for :wa and 'autowrite'.
   if win_gettype() == 'autocmd' | ui.Warn('a proposal is accepted in its own tab only') | return | endif
-  # Here it writes the buffer of another window of the tab.
+  # They also write the buffer if it is in another window of the current tab.
   if !view.is_inside | ui.Warn('a proposal is accepted in its own window, or by :IdeMcp accept') | return | endif
   if IsUnread(view.proposal)
     const is_modified = getbufvar(proposed, '&modified')
-    setbufvar(proposed, '&modified', true) # else :wq goes on, and rejects
+    setbufvar(proposed, '&modified', true) # otherwise :wq goes on to `q`, which rejects
     timer_start(0, (_) => setbufvar(proposed, '&modified', is_modified))
     ui.Warn('not accepted: the proposal has just opened. Read it first')
     return
   endif
-  if Accept(view) | CloseSoon(view) | endif # otherwise the view closes soon, and what is typed stays
+  if Accept(view) | CloseSoon(view) | endif # otherwise it has ended: the view closes soon, and typed text is kept
 enddef
 
 def Leave(view: dict<any>)
@@ -214,7 +214,7 @@ def Shelve(view: dict<any>)
   End(view)
 enddef
 
-# Executes what follows if a buffer is written, is entered or left, or ends.
+# Calls the function for an event of a buffer: "write", "enter", "leave" or "end".
 export def On(event: string, buffer: string)
   if !has_key(views, buffer) | return | endif
   const View = views[buffer]
@@ -222,20 +222,20 @@ export def On(event: string, buffer: string)
   if has_key(View, event) | View[event]() | endif
 enddef
 
-# Returns what a status line of the view says of other proposals.
+# Returns what the status line of a view says about other proposals.
 export def Note(): string
   const note = proposals.Note()
   return note == '' ? '' : $'({note}) '
 enddef
 
-# --- Texts that stay.
+# --- Texts that are kept.
 
-# Returns the beginning of the names of buffers. No agent can guess it, and so no folder has it, which a plugin would list
-# in place of the buffer.
+# Returns the prefix of the names of a view's buffers. It is random, because an agent that could guess it could make a
+# folder of this name, which a plugin would list instead of the buffer.
 const Root = (proposal: dict<any>): string =>
   printf('ide-mcp://%d-%08x%08x/', proposal.call, rand(srand()), rand(srand()))
 
-# Fails if too many texts of withdrawn proposals stay.
+# Fails if too many texts of withdrawn proposals are kept.
 export def CheckKept()
   if len(filter(kept, (_, buffer) => bufloaded(buffer))) >= max_kept
     throw $'close one of the {max_kept} withdrawn texts first: see `:ls`'
@@ -248,7 +248,7 @@ export def KeepDraft(proposal: dict<any>)
 enddef
 
 # Keeps what the person has typed into a proposal that was withdrawn, in a listed buffer without a file. It counts as
-# modified, so Vim does not end over it.
+# modified, so Vim does not quit while it is there.
 def KeepText(proposal: dict<any>, typed: string)
   const name = $'{Root(proposal)}withdrawn/{strings.Line(strings.Tail(proposal.label), 64)}'
   const buffer = sides.Fill(name, {text: typed, line_end: "\n", last_end: ''}, {})
