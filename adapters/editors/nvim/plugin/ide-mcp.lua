@@ -4,7 +4,7 @@ vim.api.nvim_create_user_command('IdeMcp', function(call) require('ide-mcp.comma
   complete = function(typed, line) return require('ide-mcp.commands').complete(typed, line) end,
 })
 
--- The maps are names for keys of the person: `:help ide-mcp-keys`. A count is the number of a terminal.
+-- `<Plug>` maps, for which the person chooses the keys: `:help ide-mcp-keys`. A count is the number of a terminal.
 local function map(modes, name, keys) vim.keymap.set(modes, ('<Plug>(ide-mcp-%s)'):format(name), keys) end
 
 for _, name in ipairs({ 'open', 'toggle', 'focus' }) do
@@ -20,7 +20,7 @@ for _, name in ipairs({ 'mention', 'send' }) do
   map('x', name, (':IdeMcp %s<CR>'):format(name))
 end
 
--- Starts with the default options, unless the configuration of the person calls `setup` itself, or there is no screen.
+-- Starts with the default options, unless there is no screen, or the person's configuration calls `setup` itself.
 local function start()
   if #vim.api.nvim_list_uis() == 0 or vim.g.ide_mcp_start == false then return end
   local plugin = require('ide-mcp')
@@ -28,7 +28,7 @@ local function start()
 end
 
 if vim.v.vim_did_enter == 1 then
-  vim.schedule(start) -- a plugin manager that loads it later calls `setup` next
+  vim.schedule(start) -- a plugin manager that loads this file late calls `setup` right after it
 else
   vim.api.nvim_create_autocmd('VimEnter', { callback = start })
 end

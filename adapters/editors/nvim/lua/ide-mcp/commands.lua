@@ -25,7 +25,7 @@ local without_arguments = {
   doctor = function() vim.cmd('checkhealth ide-mcp') end,
 }
 
--- They take the arguments as one text, and what `nvim_create_user_command` passes.
+-- They take the arguments as one string, and the table that `nvim_create_user_command` passes.
 local with_arguments = { open = terminal.open, toggle = terminal.toggle, focus = terminal.focus }
 
 function without_arguments.status()
@@ -33,17 +33,17 @@ function without_arguments.status()
   messages.say(('%s, port %s, %s'):format(plugin.status(), plugin.port or 'unknown', fn.getcwd(-1, -1)))
 end
 
---- Lists the agents. The one that the person chooses gets the mentions, or no longer, or is disconnected.
+--- Lets the person choose an agent, to send mentions to it or no longer, or to disconnect it.
 function without_arguments.agents()
   local conns, agents = vim.tbl_keys(plugin.agents), plugin.agents
   if not conns[1] then return warn('no agent is attached') end
   table.sort(conns)
-  -- Two agents of one program have one name.
+  -- Two agents of the same program have the same name.
   local function name(conn)
     local process = plugin.pids[conn]
     local number = process and terminal.number_of(process)
     local place = number and ', terminal ' .. number or process and (', process %d'):format(process) or ''
-    -- A name fits in a line: a part of it that begins another line would look like a choice.
+    -- The name is cut so that it fits on one line: if it wrapped, its end could look like another choice.
     return messages.safe(agents[conn], vim.o.columns - 48) .. place
   end
   local function line(conn) return name(conn) .. (conn == plugin.target and ' (gets your mentions)' or '') end
@@ -61,7 +61,7 @@ function without_arguments.agents()
   end)
 end
 
--- Mentions files, or lines of one: the first and the last from 0.
+-- Mentions files, or the lines of one from the first to the last, which count from 0.
 local function mention(paths, lines)
   for _, path in ipairs(paths) do
     if not send({ cmd = 'mention', path = path, lines = lines, conn = plugin.target }) then return end
@@ -111,7 +111,7 @@ function with_arguments.send(arguments, call)
   terminal.send(text, call.bang)
 end
 
---- Executes `:IdeMcp`. Alone it shows the status.
+--- Runs `:IdeMcp`. Without arguments, it shows the status.
 function M.run(call)
   local words = call.args ~= '' and call.args or 'status'
   local name, bang, arguments = (words .. ' '):match('^(%S-)(!?)%s+(.-)%s*$')
@@ -125,7 +125,7 @@ function M.run(call)
   with_arguments[name](arguments, call)
 end
 
---- Returns the words that can follow what is typed.
+--- Returns the completions of what is typed.
 function M.complete(typed, line)
   local name = line:match('IdeMcp!?%s+(%S+)%s')
   if name == 'mention' then return fn.getcompletion(typed, 'file') end

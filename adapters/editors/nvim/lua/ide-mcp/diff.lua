@@ -1,6 +1,5 @@
---- The view of a proposal: the file and the proposal, which can be edited, side by side in a tab or in the windows that
---- are there, or the proposal alone with the lines of the file in between. Writing the proposal accepts it, and closing
---- the proposal rejects it.
+--- The view of a proposal: the file and the proposal, side by side in a tab or in the current windows, or the proposal
+--- alone with the old lines in between. The proposal can be edited. Writing it accepts it, and closing it rejects it.
 local files, messages, turns = require('ide-mcp.files'), require('ide-mcp.messages'), require('ide-mcp.turns')
 local windows = require('ide-mcp.windows')
 local compare, split = require('ide-mcp.text').compare, require('ide-mcp.text').split
@@ -8,21 +7,22 @@ local api = vim.api
 local M = {}
 
 -- Above these limits a view has no highlighting, because an agent could freeze Neovim with it. Measured with 0.7.2 and
--- 0.12.4 for 20,000 lines: one change of all takes 0.03 s, but changes in 1,000 places 0.3 s, in 5,000 places 0.9 s and in
--- 10,000 places 2 s; 50,000 lines with 25,000 places take 35 s. Many a key takes a fifth of that again.
+-- 0.12.4 in 20,000 lines: one change of all lines takes 0.03 s, but changes in 1,000 places take 0.3 s, in 5,000 places
+-- 0.9 s and in 10,000 places 2 s. 50,000 lines with changes in 25,000 places take 35 s. Many keys take a fifth of these
+-- times again.
 local max_changed, max_places = 20000, 1000
--- Above this size of the changed text, of both sides in bytes, lines are not matched and words not marked. Neovim 0.12.4
--- needs 0.4 s to do so for 90 KiB, and 11 s for 1 MiB.
+-- Above this size of the changed text (both sides, in bytes), lines are not matched and words are not marked. Neovim
+-- 0.12.4 needs 0.4 s to do so for 90 KiB, and 11 s for 1 MiB.
 local max_matched = 32 * 1024
--- Above these sizes of a side and of a line, in bytes, the syntax is not highlighted: its regular expressions hold up
--- Neovim. At the limits the worst key, in 16 KiB of "(" as Lua, takes 0.4 s of Neovim 0.12.4 and 0.3 s of 0.7.2. In 64 KiB
--- of "({[" as C it takes 1.4 s, and with lines of 2,000 bytes more than 4 s.
+-- Above these sizes of a side and of a line, in bytes, the syntax is not highlighted: its regular expressions would
+-- block Neovim. At the limits the worst key, in 16 KiB of "(" as Lua, takes 0.4 s of Neovim 0.12.4 and 0.3 s of 0.7.2.
+-- In 64 KiB of "({[" as C it takes 1.4 s, and with lines of 2,000 bytes more than 4 s.
 local max_syntax, max_line = 16 * 1024, 256
--- For so many nanoseconds after a view is on the screen, nothing is accepted: who began to write a file when it opened
--- has not read it.
+-- For so many nanoseconds after a view is on the screen, nothing is accepted: a `:w` that the person began before was
+-- not meant for it.
 local unread = 500e6
 
--- Returns the number of lines from the first to the last that differ, and these lines of each side as a text.
+-- Returns the number of lines from the first to the last difference, and these lines of each side, joined.
 local function changed(old, new)
   local first, last = 1, { #old, #new }
   while old[first] and old[first] == new[first] do first = first + 1 end
@@ -33,7 +33,8 @@ local function changed(old, new)
   return math.max(unpack(last)) - first + 1, a, b
 end
 
--- Returns why two texts are too different for highlighting, or nil and whether they are too different to compare words.
+-- Returns why two texts are too different for highlighting; otherwise nil, and whether they are too different to
+-- compare their words.
 local function too_much(old, new)
   local count, a, b = changed(old, new)
   if count > max_changed then return ('%d changed lines'):format(count) end
@@ -42,11 +43,11 @@ local function too_much(old, new)
   return nil, #a + #b > max_matched
 end
 
--- Highlights the syntax of the current buffer by the rules for a path. The buffer has no 'filetype': that would start the
--- plugins for it, language servers, and tree-sitter, which a text of 300 bytes aborts together with Neovim 0.12.
+-- Highlights the syntax of the current buffer by the rules for a path. The buffer gets no 'filetype', because that
+-- would start plugins, language servers, and tree-sitter, which a text of 300 bytes can make abort Neovim 0.12.
 local function highlight(buf, path)
   local is_done, syntax = pcall(vim.filetype.match, { buf = buf, filename = path })
-  if not is_done then -- Neovim 0.7 sets the type
+  if not is_done then -- in Neovim 0.7 it sets the type itself
     local ignored = vim.go.eventignore
     vim.go.eventignore = 'all'
     pcall(vim.filetype.match, path, buf)
@@ -57,7 +58,7 @@ local function highlight(buf, path)
   if syntax and syntax ~= '' then pcall(function() vim.bo[buf].syntax = syntax end) end
 end
 
--- Gives a buffer lines, which undo does not take away.
+-- Fills a buffer with lines, which undo does not remove.
 local function set_lines(buf, lines)
   vim.bo[buf].undolevels = -1
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -65,17 +66,18 @@ local function set_lines(buf, lines)
   vim.bo[buf].modified = false
 end
 
--- Returns how the name of a buffer of a view begins. Nobody can guess it, and so make a folder with it.
+-- Returns the prefix of the name of a view's buffer. It has a random part, so that an agent cannot guess it and make a
+-- folder of this name.
 local function root_of(view, mark) return ('ide-mcp://%s-%s/'):format(mark:gsub(' ', '-'), view.secret) end
 
--- Returns the name of a buffer of a view, in which `mark` says what the buffer is. Neovim shows a tab by the whole last part
--- of the name, and by the first letter of each part before it.
+-- Returns the name of a view's buffer, in which `mark` says what the buffer is. In the title of a tab, Neovim shows the
+-- last part of the name whole, and the first letter of each part before it.
 local function name_of(view, mark)
   local folder, file = view.proposal.label:match('^[/\\]*(.-)([^/\\]*)$')
   return ('%s%s[%s] %s'):format(root_of(view, mark), folder, mark, file)
 end
 
--- Gives a buffer a name without a file, and lines.
+-- Gives a buffer a name, which is not that of a file, and lines.
 local function fill_buffer(buf, name, lines, buftype)
   api.nvim_buf_set_name(buf, name)
   set_lines(buf, lines)
@@ -84,35 +86,34 @@ end
 
 -- Returns a new buffer with lines. It has no file, whatever its name is.
 local function create(name, lines, buftype)
-  -- A plugin would show the folder.
+  -- Otherwise a plugin could show a folder of this name.
   if vim.loop.fs_lstat(name) then error('there is a file with the name of the view: ' .. name, 0) end
   local buf = api.nvim_create_buf(false, true)
   fill_buffer(buf, name, lines, buftype)
-  -- The search for the other bracket takes at most so many milliseconds: by default 300, and so 1.2 s for a text of
-  -- brackets.
+  -- The time limit of matchparen, in milliseconds. With its default of 300, a key in a text of brackets takes 1.2 s.
   vim.b[buf].matchparen_timeout, vim.b[buf].matchparen_insert_timeout = 20, 20
   return buf
 end
 
--- Returns a text of an agent for a status line.
+-- Escapes a string of an agent for a status line.
 local function escape(text) return (text:gsub('%%', '%%%%')) end
 
--- Returns a status line. At 80 columns each side has 40: what decides stands first, and of what is too long the
--- beginning is cut, so that the name of the file stays.
+-- Returns a status line. At 80 columns each side has 40, so the line begins with the keys that decide, and a label that
+-- is too long loses its beginning: the name of the file stays.
 local function status(proposal, first, last)
   local text = ' %s%s%%<%s%%{v:lua.require\'ide-mcp.proposals\'.note()} '
   return text:format(proposal.outside and 'OUTSIDE: ' or '', first, escape(last .. proposal.label))
 end
 
--- Returns whether the buffer of the proposal is as it was made.
+-- Returns whether the buffer of the proposal is still the one that the view made.
 local function is_ours(view)
   local buf = view.new
   return api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == 'acwrite' and vim.bo[buf].modifiable
     and vim.startswith(api.nvim_buf_get_name(buf), root_of(view, 'proposal'))
 end
 
--- Returns what the two texts are too large for: `large` is a reason against any highlighting, `reason` one against marking
--- the differences, `is_coarse` speaks against matching lines and words, and `is_plain` against syntax.
+-- Returns what the two texts are too large for. `large` is the reason to highlight nothing, `reason` the reason not to
+-- mark the differences; with `is_coarse`, lines and words are not matched, and with `is_plain`, there is no syntax.
 local function judge(old, new)
   local large = files.too_large(old) or files.too_large(new)
   local reason, is_coarse = large, false
@@ -121,19 +122,20 @@ local function judge(old, new)
   return { large = large, reason = reason, is_coarse = is_coarse, is_plain = is_plain }
 end
 
--- Has a window show a buffer of a view as the limits allow.
+-- Sets up the window of a view's buffer, with as much highlighting as the limits allow.
 local function dress(view, window, buf)
   api.nvim_set_current_win(window)
-  vim.bo[buf].bufhidden = 'wipe' -- its end rejects the proposal
+  vim.bo[buf].bufhidden = 'wipe' -- wiping it out rejects the proposal
   if view.limits.large then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
   if view.limits.is_plain then
-    vim.bo[buf].syntax = '' -- it was shorter the last time
+    vim.bo[buf].syntax = '' -- left from a time when the text was shorter
   elseif vim.bo[buf].syntax == '' then
     highlight(buf, view.proposal.path)
   end
 end
 
--- Fills the side of the file. A proposal that has stepped aside comes back to a file that can have changed.
+-- Fills the side of the file. It does so each time that the view is shown, because the file can have changed while the
+-- proposal was aside.
 local function fill_old(view)
   view.before = files.before(view.proposal)
   view.limits = judge(view.before, api.nvim_buf_get_lines(view.new, 0, -1, false))
@@ -142,7 +144,7 @@ local function fill_old(view)
   vim.bo[view.old].modifiable = false
 end
 
--- Opens the windows of a view, and notes in `view` what must be undone at its end.
+-- Opens the windows of a view, and remembers in `view` what must be undone at its end.
 local function open(view, focus)
   fill_old(view)
   local proposal, limits = view.proposal, view.limits
@@ -179,12 +181,12 @@ local function open(view, focus)
   windows.keep(view.place, { view.old, view.new })
 end
 
--- The texts that stay after their proposals were withdrawn. Each can have some MiB, and none is thrown away: with so many,
--- a further proposal fails.
+-- The texts of withdrawn proposals that are kept. Each can have some MiB, and none is thrown away: with `max_kept` of
+-- them, a further proposal fails.
 local withdrawn, max_kept = {}, 8
 
--- Keeps the text of a proposal into which the person has typed, and which is not accepted, in a listed buffer. Neovim does
--- not end while the text is there, since it counts as modified. Returns the buffer.
+-- Keeps a text that the person has edited but not accepted, in a listed buffer. It counts as modified, so Neovim does
+-- not quit while it is there. Returns the buffer.
 local function keep(view)
   local buf = api.nvim_create_buf(true, true)
   fill_buffer(buf, name_of(view, 'withdrawn'), api.nvim_buf_get_lines(view.new, 0, -1, false), 'acwrite')
@@ -207,7 +209,7 @@ local function hide(view)
   view.place, view.tab, view.diffopt, view.opened = nil, nil, nil, nil
 end
 
--- Closes a view, and returns the buffer of what the person has typed, if the text was not accepted.
+-- Closes a view. If the person has edited the text and not accepted it, returns the buffer that keeps it.
 local function close(view)
   if view.is_closed then return end
   view.is_closed = true
@@ -226,7 +228,7 @@ local function window_of(view)
   return window ~= -1 and window or nil
 end
 
--- Accepts the text of a view, unless nobody can have read it. Returns whether it is decided.
+-- Accepts the text of a view, unless the person cannot have read it yet. Returns whether the proposal is decided.
 local function accept(view)
   local new = view.new
   if not is_ours(view) then
@@ -244,22 +246,23 @@ local function accept(view)
     return false
   end
   local text = table.concat(api.nvim_buf_get_lines(new, 0, -1, false), view.line_end) .. view.last_end
-  if view.proposal.accept(text) == false then return true end -- the view closes soon, and keeps what is typed
+  if view.proposal.accept(text) == false then return true end -- it has ended: the view closes soon, and typed text is kept
   vim.bo[new].modified = false
   vim.schedule(view.close) -- later: the rest of :wq would close another window
   return true
 end
 
--- Decides at the end of the buffer of the proposal, and when it is written.
+-- Accepts the proposal when its buffer is written, and rejects it when the buffer is wiped out.
 local function watch(view)
   local new = view.new
   local function at(events, options) table.insert(view.autocmds, api.nvim_create_autocmd(events, options)) end
-  -- By a pattern, not for the buffer: so `:w FILE` writes that file.
+  -- By a pattern and not for the buffer, so that `:w FILE` still writes that file.
   at('BufWriteCmd', { pattern = root_of(view, 'proposal') .. '*', callback = function()
-    if not turns.is_by_key() then -- a plugin that saves by itself, and perhaps by `:silent!`
+    if not turns.is_by_key() then -- a plugin saves by itself, perhaps with `:silent!`
       return vim.schedule(function() messages.warn('a proposal is accepted by a key or a command of yours only') end)
     end
-    -- `:wa` elsewhere. If the current tab has the window of the proposal, Neovim makes that the current one here.
+    -- A `:wa` in another tab. If the current tab has the window of the proposal, Neovim makes it current before this is
+    -- called.
     if api.nvim_get_current_tabpage() ~= view.tab then
       return messages.warn('a proposal is accepted in its own tab only')
     end
@@ -268,7 +271,7 @@ local function watch(view)
     end
     local is_modified = vim.bo[new].modified
     if accept(view) then return end
-    vim.bo[new].modified = true -- else :wq goes on, and rejects
+    vim.bo[new].modified = true -- otherwise :wq goes on to `q`, which rejects
     vim.schedule(function()
       if api.nvim_buf_is_valid(new) then vim.bo[new].modified = is_modified end
     end)
@@ -283,7 +286,7 @@ local function watch(view)
   end })
 end
 
--- Shows a view, and returns to the window of before if the focus stays there.
+-- Shows a view. Without `focus`, returns to the window that was current before.
 local function show(view, focus)
   local before, mode = api.nvim_get_current_win(), vim.fn.mode()
   local is_done, problem = pcall(open, view, focus)
@@ -301,7 +304,7 @@ end
 
 --- Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, `layout` and `focus`, and with `accept(text)` and
 --- `reject()`, of which the first call counts and returns true. Returns the view, a table of functions: `close` closes
---- it, and returns a buffer if the person has typed into a text that was not accepted; `say_ended` says in the view that
+--- it, and returns a buffer if the person has edited a text that was not accepted; `say_ended` says in the view that
 --- the proposal has ended, since it stays open while the person types; `hide` and `show` put it aside; `focus` goes
 --- there, `is_visible` says whether it is in the current tab, and `accept` and `reject` decide.
 function M.show(proposal)
@@ -315,17 +318,17 @@ function M.show(proposal)
     proposal = proposal, secret = secret, layout = proposal.layout or 'tab',
     line_end = line_end, last_end = last_end, autocmds = {},
   }
-  function view.close() return files.quietly(function() return close(view) end) end -- another buffer can be entered
+  function view.close() return files.quietly(function() return close(view) end) end -- it can enter another buffer
   function view.hide() files.quietly(function() hide(view) end) end
   function view.show(focus) show(view, focus) end
   function view.accept() return accept(view) end
   function view.reject()
-    if api.nvim_buf_is_valid(view.new) then vim.bo[view.new].modified = false end -- what is rejected is not kept
+    if api.nvim_buf_is_valid(view.new) then vim.bo[view.new].modified = false end -- a rejected text is not kept
     proposal.reject()
     view.close()
   end
   function view.is_visible() return window_of(view) ~= nil end
-  function view.look() -- at the first time that it is on the screen
+  function view.look() -- remembers when it was first on the screen
     if view.opened or not view.place or not window_of(view) then return end
     vim.cmd('redraw')
     view.opened = vim.loop.hrtime()

@@ -1,19 +1,19 @@
---- What agents learn of Neovim: the selection, and the answers of the tools.
+--- What agents learn about Neovim: the selection, and the answers of the tools.
 local files, text = require('ide-mcp.files'), require('ide-mcp.text')
 local api, fn = vim.api, vim.fn
 local M = { tools = {} }
 
-local max_text = 256 * 1024 -- the longest text of a selection that agents receive, in bytes
--- The longest text that `openFile` looks for, in bytes: in 16 MiB of one letter, the search for 999 of them and another
--- letter takes 0.3 s.
+local max_text = 256 * 1024 -- the longest selection that agents receive, in bytes
+-- The longest text that `openFile` looks for, in bytes. In 16 MiB of the same letter, it takes 0.3 s to look for 999 of
+-- these letters and another one.
 local max_sought = 1000
 local severities = { 'Error', 'Warning', 'Information', 'Hint' }
 
 -- Returns a line of a loaded buffer. Rows and columns count from 0.
 local function line_of(buf, row) return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or '' end
 
---- Returns the selection as a command. A block counts as whole lines. Returns nil in a command line, in a list of files, and
---- in a terminal, where the agent may be: the selection of before stays.
+--- Returns the selection as a command. A blockwise selection counts as whole lines. Returns nil in a command line, in a
+--- file tree, and in a terminal, where the agent may run: there, agents keep the selection from before.
 function M.selection()
   local buf, mode = api.nvim_get_current_buf(), fn.mode()
   local path = files.path()
@@ -29,7 +29,7 @@ function M.selection()
   elseif mode == 'v' and vim.o.selection ~= 'exclusive' then
     to = to + #fn.matchstr(line_of(buf, last):sub(to + 1), '.')
   end
-  -- Of a longer text, the sidecar sends the beginning.
+  -- If a text is longer than the limit, the sidecar sends only its beginning.
   local cut = fn.byte2line(api.nvim_buf_get_offset(buf, first) + from + max_text + 2) - 1
   local lines = api.nvim_buf_get_lines(buf, first, (cut < 0 and last or math.min(last, cut)) + 1, false)
   if #lines == last - first + 1 then lines[#lines] = lines[#lines]:sub(1, to) end
@@ -38,7 +38,7 @@ function M.selection()
   return { cmd = 'select', path = path, start = start, ['end'] = stop, text = table.concat(lines, '\n') }
 end
 
--- Returns a problem in the lines of a file.
+-- Converts a problem of Neovim, in a file with these lines, to that of the protocol.
 local function problem(item, lines)
   local function at(row, column) return { line = row, character = text.units(lines[row + 1] or '', column) } end
   local stop = at(item.end_lnum or item.lnum, item.end_col or item.col)
@@ -77,7 +77,7 @@ function M.tools.getOpenEditors()
   return { tabs = tabs }
 end
 
--- Returns a tool for an open file.
+-- Returns a tool that works only for an open file, for which it calls `answer`.
 local function of_open_file(answer)
   return function(_, path)
     local buf = files.buffer(path)
@@ -91,14 +91,14 @@ M.tools.checkDocumentDirty = of_open_file(function(buf)
 end)
 
 M.tools.saveDocument = of_open_file(function(buf)
-  -- Neovim would ask also with `noconfirm`, and take the next keys as answer.
+  -- Otherwise Neovim would ask, even with `noconfirm`, and take the next keys as the answer.
   if files.is_changed_on_disk(buf) then error('not saved: the file has changed on disk as well', 0) end
   if vim.bo[buf].readonly then error('not saved: the buffer is read-only', 0) end
   files.quietly(function() api.nvim_buf_call(buf, function() vim.cmd('update') end) end)
   return { saved = true, message = 'Document saved successfully' }
 end)
 
--- Returns the row and the column of a byte of lines. All count from 1.
+-- Returns the row and the column of a byte in joined lines. All three count from 1.
 local function place(lines, at)
   for row, line in ipairs(lines) do
     if at <= #line + 1 then return row, at end
@@ -106,7 +106,7 @@ local function place(lines, at)
   end
 end
 
--- Selects the first text of the arguments behind a line of the current buffer, to the end of the second text.
+-- Selects from the first `startText` at or after a line of the current buffer to the end of the next `endText`.
 local function select_text(arguments, line)
   local lines = api.nvim_buf_get_lines(0, line - 1, -1, false)
   local all = table.concat(lines, '\n')
@@ -137,14 +137,14 @@ function M.tools.openFile(arguments, path)
   local buf = fn.bufadd(path)
   if not api.nvim_buf_is_loaded(buf) then
     files.load(buf, path, stat.size)
-  elseif files.would_abort(buf, path) then -- a buffer that is entered is read again
+  elseif files.would_abort(buf, path) then -- Neovim reads a buffer again when it is entered
     error('the file on disk is nested too deep for a parser: ' .. path, 0)
   end
   if arguments.makeFrontmost == false then
     local count = api.nvim_buf_line_count(buf)
     return { success = true, filePath = path, languageId = vim.bo[buf].filetype, lineCount = count }
   end
-  -- In a window with a file, not in place of the terminal of an agent.
+  -- Uses a window with a file, and not that of an agent's terminal.
   local function has_file(window) return vim.bo[api.nvim_win_get_buf(window)].buftype == '' end
   local windows = vim.list_extend(fn.win_findbuf(buf), vim.tbl_filter(has_file, api.nvim_tabpage_list_wins(0)))
   files.quietly(function()

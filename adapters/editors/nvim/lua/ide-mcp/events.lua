@@ -1,7 +1,7 @@
---- Tells the configuration of the person what happens: `:help ide-mcp-events`
+--- Triggers the person's autocommands: `:help ide-mcp-events`
 local M = {}
 
---- The data of the last event: Neovim passes them to autocommands since 0.8.
+--- The data of the last event, for Neovim 0.7: later ones pass it to the autocommands.
 M.data = {}
 
 function M.emit(name, data)

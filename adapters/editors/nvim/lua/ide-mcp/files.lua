@@ -1,35 +1,36 @@
---- Files: their names, their buffers, and what becomes of these when an agent opens or writes a file.
+--- Files: their names, their buffers, and what happens to these when an agent opens or writes a file.
 local messages, is_too_deep = require('ide-mcp.messages'), require('ide-mcp.too_deep')
 local split = require('ide-mcp.text').split
 local api, fn = vim.api, vim.fn
 local M = {}
 
-local max_file = 16 * 1024 * 1024 -- the largest file that an agent can open, as the sidecar has it
--- The largest text with highlighting of syntax, and its longest line, in bytes. Measured with Neovim 0.7.2 and 0.12.4: in
--- JavaScript the jump to the end of 600 KiB takes 0.4 to 0.6 s, and with a line of 1 MiB of JSON each key 0.1 s.
+local max_file = 16 * 1024 * 1024 -- the largest file that an agent can open: the limit of the sidecar
+-- The largest text with syntax highlighting, and its longest line, in bytes. Measured with Neovim 0.7.2 and 0.12.4: the
+-- jump to the end of 600 KiB of JavaScript takes 0.4 to 0.6 s, and each key in a line of 1 MiB of JSON takes 0.1 s.
 M.max_highlighted = 512 * 1024
 local max_line = 64 * 1024
--- The most bytes of all files that were loaded for agents and that the person has not seen: two of the largest. With 30
--- files of 15 MiB, Neovim grew by 600 MB. A small file counts as `min_buffer`, since any buffer takes 40 to 210 KiB.
+-- The maximum size of all files that were loaded for agents and that the person has not seen: twice the largest file.
+-- Without this limit, Neovim grew by 600 MB for 30 files of 15 MiB. A small file counts as `min_buffer`, since any
+-- buffer takes 40 to 210 KiB.
 local max_unseen, min_buffer = 32 * 1024 * 1024, 64 * 1024
--- The endings of files that the plugins of Neovim unpack: 16 MiB can become a text without an end.
+-- The extensions of files that Neovim's plugins unpack: 16 MiB can unpack to a text without an end.
 local packed = {
   gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true,
 }
-local unseen = {} -- how much the buffers count that were loaded for agents and that the person has not seen
-local times = {} -- when the files of buffers were changed, at the last time that Neovim read or wrote them
+local unseen = {} -- the sizes of files that were loaded for agents and not seen by the person, by buffer
+local times = {} -- the modification times of files when Neovim last read or wrote them, by buffer
 
---- Returns what the paths of one file have in common. On Windows they differ in the case, and with 'shellslash' in the
---- slashes.
+--- Returns a key that is the same for all spellings of a path. On Windows, they differ in case and, with 'shellslash',
+--- in the slashes.
 function M.key(path, is_windows)
   if is_windows == nil then is_windows = fn.has('win32') == 1 end
   return is_windows and (path:gsub('\\', '/'):lower()) or path
 end
 
---- Returns the path of a file without links.
+--- Returns the key of a path with its links resolved.
 function M.real(path) return M.key(vim.loop.fs_realpath(path) or path) end
 
---- Returns the loaded buffer of a file, or nil. The path of the buffer can go through links.
+--- Returns the loaded buffer of a file, or nil. The buffer may have another path of the same file, through links.
 function M.buffer(path)
   local function find(form)
     local wanted = form(path)
@@ -41,8 +42,8 @@ function M.buffer(path)
   return path and (find(M.key) or find(M.real))
 end
 
---- Returns whether a name is the path of a file. Others are empty, or an address such as `scp://host/file`. A path of
---- Windows begins with a drive or a share.
+--- Returns whether the name of a buffer is the path of a file. Otherwise it is empty, or a URL such as
+--- `scp://host/file`. A Windows path begins with a drive or a share.
 function M.is_path(name) return (name:find('^/') or name:find('^%a:[/\\]') or name:find('^\\\\')) ~= nil end
 
 --- Returns the path of the current buffer, or nil.
@@ -51,8 +52,8 @@ function M.path()
   return M.is_path(name) and name
 end
 
---- Returns the URI of a file, as the library writes it: `vim.uri_from_fname` encodes the backslashes of a share. An
---- address stays as it is.
+--- Returns the URI of a file, spelled as the library `ide-mcp` does; `vim.uri_from_fname` would encode the backslashes
+--- of a share. A URL stays as it is.
 function M.uri(path)
   if not M.is_path(path) then return path end
   local drive, rest = path:match('^(%a):([/\\].*)')
@@ -71,14 +72,13 @@ function M.too_large(lines, limit, line_limit)
   return size > (limit or M.max_highlighted) and ('%d KiB'):format(size / 1024) or nil
 end
 
---- Returns whether the facts about a file are those of one that can be read. A FIFO or a device would hold up Neovim, or
---- has no end.
+--- Returns whether a file with these attributes can be read. A FIFO or a device would block Neovim, or has no end.
 function M.is_plain(stat) return stat and stat.type == 'file' and stat.size <= max_file end
 
 --- Returns the text of a file on disk, or nil.
 function M.read(path)
   local flags = vim.loop.constants
-  -- The file that was opened is judged, and opening a FIFO does not wait.
+  -- Checks the file that it has opened, so that nobody can swap it. With `O_NONBLOCK`, opening a FIFO does not block.
   local file = vim.loop.fs_open(path, flags.O_RDONLY + (flags.O_NONBLOCK or 0), 0)
   if not file then return nil end
   local stat = vim.loop.fs_fstat(file)
@@ -95,26 +95,26 @@ function M.before(proposal)
   return (split(proposal.old or ''))
 end
 
---- Remembers the time of the file that a buffer has.
+--- Remembers the modification time of a buffer's file.
 function M.note_time(buf)
   local stat = vim.loop.fs_stat(api.nvim_buf_get_name(buf))
   times[buf] = stat and stat.mtime
 end
 
---- Returns whether a file was changed since its buffer has read or written it. Nobody knows the time of a buffer that was
---- read without autocommands.
+--- Returns whether a file was changed since its buffer was read or written. If the buffer was read without
+--- autocommands, the time is unknown, and the file counts as changed.
 function M.is_changed_on_disk(buf)
   local stat = vim.loop.fs_stat(api.nvim_buf_get_name(buf))
   return stat and not vim.deep_equal(stat.mtime, times[buf])
 end
 
---- Reads, enters, writes or leaves buffers for an agent. Meanwhile nothing asks the person, whose next key would be the
---- answer, and no line of a file is an option. `ignored` are the events to ignore, and `choice` says what becomes of a
---- buffer whose file was changed on disk, where Neovim would ask. Returns the result of `act`.
+--- Calls `act`, which reads, enters, writes or leaves buffers for an agent, and returns its result. Meanwhile Neovim
+--- asks the person nothing, because their next key would be the answer, and it ignores modelines. `ignored` are the
+--- events to ignore, and `choice` says what to do with a buffer whose file was changed on disk, where Neovim would ask.
 function M.quietly(act, ignored, choice)
   local saved, set = {}, {
     shortmess = vim.go.shortmess .. 'A', confirm = false, more = false, eventignore = ignored,
-    modelines = 0, modeline = false, -- a buffer that is read now has no modelines when it is read again either
+    modelines = 0, modeline = false, -- the buffer keeps this, so modelines are also ignored when it is read again
   }
   for name in pairs(set) do saved[name] = vim.go[name] end
   local on_change = api.nvim_create_autocmd('FileChangedShell', {
@@ -132,18 +132,18 @@ function M.quietly(act, ignored, choice)
   return result
 end
 
---- Returns whether Neovim would abort if a buffer read its file again: in the parser that highlights it.
+--- Returns whether Neovim would abort, in the parser that highlights a buffer, if the buffer read its file again.
 function M.would_abort(buf, path)
   local highlighter = vim.treesitter.highlighter
   return highlighter and highlighter.active[buf] and M.is_changed_on_disk(buf) and is_too_deep(M.read(path) or '')
 end
 
---- Reads a file again, if it was changed on disk. Unsaved changes of the person stay, since Neovim would ask and take the
---- next keys as answer.
+--- Reads a file again if it was changed on disk. Unsaved changes stay: Neovim would ask about them, and take the next
+--- keys as the answer.
 ---
---- `accepted` is the accepted proposal that an agent writes: its `text`, and the buffer `buf` that it was compared with,
---- when this had the tick `tick`. If that is what the file has, the person has decided about the unsaved changes too:
---- they are replaced, and `:undo` brings them back. Returns whether another text is on disk.
+--- `accepted` is a proposal that the person accepted and the agent writes: its `text`, and the buffer `buf` that it was
+--- compared with, when this had the tick `tick`. If that is what the file has, the person has decided about the unsaved
+--- changes too: they are replaced, and `:undo` brings them back. Returns whether another text is on disk.
 function M.reread(path, accepted)
   local buf = M.buffer(path)
   if not buf or not M.is_plain(vim.loop.fs_stat(path)) then return false end
@@ -155,7 +155,7 @@ function M.reread(path, accepted)
   end
   if not vim.bo[buf].modified then
     local is_wanted = api.nvim_buf_call(buf, function() return api.nvim_eval('&autoread') == 1 end)
-    if is_wanted then check() end -- else the person reads it again
+    if is_wanted then check() end -- otherwise the person reads it again
     return false
   end
   if not accepted or not M.is_changed_on_disk(buf) then return false end
@@ -171,13 +171,13 @@ function M.reread(path, accepted)
   return vim.bo[buf].modified
 end
 
---- Notes that the person sees the windows of the tab: each key says so.
+--- Called for each key: the person has seen the windows of the current tab.
 function M.note_seen()
   if not next(unseen) then return end
   for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do unseen[api.nvim_win_get_buf(window)] = nil end
 end
 
--- Counts the size of a file that is loaded for an agent.
+-- Counts the size of a file that is loaded for an agent, or fails if there is no room for it.
 local function count(buf, size)
   local sum = math.max(size, min_buffer)
   for other, bytes in pairs(unseen) do
@@ -189,8 +189,8 @@ local function count(buf, size)
   unseen[buf] = math.max(size, min_buffer)
 end
 
---- Reads a file that an agent names into its buffer. A large file is read without the autocommands, and so without a
---- type; so is one that a plugin would unpack, or at which a parser would end Neovim.
+--- Reads a file that an agent names into its buffer. Some files are read without autocommands, and so without a file
+--- type: large ones, those that a plugin would unpack, and those at which a parser would abort Neovim.
 function M.load(buf, path, size)
   local is_deep = size <= M.max_highlighted and is_too_deep(M.read(path) or '')
   local is_bare = size > M.max_highlighted or packed[fn.fnamemodify(path, ':e')] or is_deep
@@ -198,7 +198,7 @@ function M.load(buf, path, size)
   M.quietly(function() fn.bufload(buf) end, is_bare and 'all' or 'BufReadCmd')
   vim.bo[buf].buflisted = true
   M.note_time(buf)
-  local notes = {} -- one message: a second one would wait for a key
+  local notes = {} -- for one message: a second one would make Neovim wait for a key
   if is_deep then table.insert(notes, 'is nested too deep for a parser, and has no file type') end
   if not fn.swapname(buf):find('%.swp$') and fn.swapname(buf) ~= '' then
     vim.bo[buf].readonly = true

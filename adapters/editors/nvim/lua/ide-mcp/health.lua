@@ -4,19 +4,20 @@ local M = {}
 local health = vim.health or require('health')
 local function report(kind, ...) return (health[kind] or health['report_' .. kind])(...) end -- before Neovim 0.10
 
--- The doctor attaches for a moment to each editor that an agent could find, and waits up to 2 s for one that does not
--- answer. Neovim waits for the doctor, but only so many milliseconds.
+-- How many milliseconds Neovim waits for the doctor, which attaches for a moment to each editor that an agent could
+-- find, and waits up to 2 s for one that does not answer.
 local patience = 5000
 
--- Returns the command of the sidecar with other words than `sidecar`, which can stand behind `docker exec` and its like.
+-- Returns the command of the sidecar with other words instead of `sidecar`, its last one: it can begin with `docker
+-- exec`.
 local function command_with(command, ...) return vim.list_extend(vim.list_slice(command, 1, #command - 1), { ... }) end
 
--- Reports why an agent finds no editor, or another one, as `ide-mcp doctor` does.
+-- Reports the findings of `ide-mcp doctor`: why an agent finds no editor, or the wrong one.
 local function check_doctor(plugin, command)
   local kinds = { problem = 'error', warning = 'warn', note = 'info', ok = 'ok' }
   report('start', 'ide-mcp doctor')
   local lines = {}
-  -- A plugin that asks before an agent attaches would ask about the doctor, which waits for the answer.
+  -- With consent, this plugin would ask the person about the doctor, and the doctor would wait for the answer.
   local words = command_with(command, 'doctor', '--json', plugin.options.config.consent and '--no-connect' or nil)
   local job = vim.fn.jobstart(words, {
     cwd = vim.fn.getcwd(-1, -1), stdout_buffered = true, on_stdout = function(_, output) lines = output end,
@@ -59,7 +60,8 @@ function M.check()
   local command, problem = require('ide-mcp.program').find(plugin.options.command)
   report('start', 'ide-mcp')
   for _, fault in ipairs(plugin.faults) do report('error', fault, { ':help ide-mcp-options' }) end
-  if not command then return report('error', (problem:gsub('`', ''))) end -- which Neovim before 0.10 takes for a part of the tag
+  -- Neovim before 0.10 takes a backtick for a part of the tag.
+  if not command then return report('error', (problem:gsub('`', ''))) end
   check_editor(plugin, command)
   check_terminal(plugin)
   report('info', 'the log is ' .. require('ide-mcp.log').path())

@@ -5,9 +5,9 @@ local program, proposals = require('ide-mcp.program'), require('ide-mcp.proposal
 local sidecar, turns = require('ide-mcp.sidecar'), require('ide-mcp.turns')
 
 ---@class IdeMcp
----@field agents table<integer, string> The attached agents: their names and versions, by their connections.
----@field pids table<integer, integer> The processes of agents that told theirs, by their connections.
----@field target integer|nil The connection of the agent that takes the mentions, if the person chose one.
+---@field agents table<integer, string> The names and versions of the attached agents, by connection.
+---@field pids table<integer, integer> The process ids that agents reported, by connection.
+---@field target integer|nil The connection of the agent that gets the mentions, if the person chose one.
 ---@field port integer|nil The port, once the sidecar listens.
 ---@field environment table<string, string|userdata> What an agent in a terminal needs to find this Neovim.
 ---@field faults string[] What was wrong with the options at the last setup.
@@ -17,9 +17,9 @@ local M = { agents = {}, pids = {}, environment = {}, faults = {}, is_paused = f
 ---@type IdeMcp.Options
 M.options = options.merge(options.defaults, {})
 
-local questions = {} -- the open questions about agents, by their connections
-local calls = {} -- the open calls that wait to show something
-local started -- the command of the sidecar, with its program
+local questions = {} -- the open questions about agents, by connection
+local calls = {} -- the open calls that wait to show a file
+local started -- the command of the sidecar, with the program that was found
 
 local warn = messages.warn
 
@@ -43,8 +43,8 @@ local function fail(call, problem)
   sidecar.send({ cmd = 'fail', call = call, message = tostring(problem) })
 end
 
--- Answers the call of an event by a function of the options, or by its failure. The function runs in a coroutine, so it
--- can wait, and it can outlive the process that asked.
+-- Answers the call of an event with the result of a function of the options, or with its failure. The function runs in
+-- a coroutine, so it can wait, even until the process that asked is gone.
 local function respond(event, name, ...)
   local agents, act = M.agents, M.options.answers[name] or require('ide-mcp.model_tools').answers[name]
   coroutine.wrap(function(...)
@@ -56,7 +56,7 @@ local function respond(event, name, ...)
   end)(...)
 end
 
---- Sends the selection, if it is in a file.
+--- Sends the selection, if the current buffer has one.
 function M.send_selection()
   local selection = sidecar.is_running() and editor.selection()
   if selection then sidecar.send(selection) end
@@ -134,8 +134,8 @@ function on.consent(event)
   local function is_open() return questions[event.conn] == question end
   turns.later(function()
     if not is_open() then return end
-    -- The agent chose its name, so only the words around it can be trusted. The question fits in a line: a part of the
-    -- name that begins another line would look like an answer.
+    -- The agent chose its name, so only the words around it can be trusted. The name is cut so that the question fits
+    -- on one line: if it wrapped, its end could look like one of the answers.
     local client = messages.safe(event.client or '', vim.o.columns - 66)
     local name = client ~= '' and ('that calls itself "%s"'):format(client) or 'without a name'
     local prompt = ('An agent %s asks to attach. Let it attach?'):format(name)
@@ -149,7 +149,8 @@ end
 
 function on.error(event) warn(event.message) end
 
--- Notes the state of a pause, and tells the person. A sidecar that takes the place of another one pauses again.
+-- Remembers whether agents are paused, and tells the person. If the sidecar dies, `on.listening` pauses the next one
+-- too.
 local function note_pause(is_paused)
   if M.is_paused ~= is_paused then
     M.is_paused = is_paused
@@ -162,7 +163,7 @@ function on.paused() note_pause(true) end
 
 function on.resumed() note_pause(false) end
 
--- Catches up after a gap: ends of agents and of proposals can be among the events that were left out.
+-- Catches up after a gap in the events: agents can have left, and proposals can have ended, without an event.
 function on.status(event)
   if event.line then return end
   if M.is_paused ~= event.paused then note_pause(event.paused) end
@@ -194,8 +195,8 @@ local function on_event(event)
   vim.cmd('redrawstatus')
 end
 
--- Each process numbers its agents and calls from 1, so those of the last one are forgotten. `M.agents` is a new table for
--- each process, by which `respond` knows whether its caller is gone.
+-- Forgets the agents and calls of a sidecar that has ended, because the next one numbers its own from 1 again.
+-- `M.agents` becomes a new table for each process, so that `respond` can tell whether the process that asked is gone.
 local function on_end(problem)
   proposals.keep({})
   local agents = M.agents
@@ -205,8 +206,8 @@ local function on_end(problem)
   if problem then warn(problem) end
 end
 
---- Returns a text for the status line: the attached agents, or an empty text without a sidecar. Names of agents in it could
---- be read as a format: where the text is evaluated, as in lualine, use the component `ide_mcp`.
+--- Returns the attached agents for the status line, or an empty string if no sidecar runs. The name of an agent could
+--- be read as a format: where the string is evaluated, as in lualine, use the component `ide_mcp`.
 ---@return string
 function M.status()
   if not sidecar.is_running() then return '' end
@@ -233,7 +234,7 @@ M.is_running = sidecar.is_running
 ---@type fun(command: table): boolean
 M.send = sidecar.send
 
---- Starts the sidecar, unless it runs.
+--- Starts the sidecar, unless it is running.
 function M.start()
   if not M.is_set_up then return M.setup() end
   if sidecar.is_running() then return end
@@ -272,7 +273,7 @@ end
 function M.setup(wishes)
   M.faults = {}
   M.options = options.merge(M.options, wishes or {}, function(fault) table.insert(M.faults, fault) end)
-  if M.faults[2] then -- one message: a second one would wait for a key
+  if M.faults[2] then -- only one message: a second one would make Neovim wait for a key
     vim.tbl_map(function(fault) log.message('warn', fault) end, M.faults)
     warn(('%d options are wrong, see `:IdeMcp log`'):format(#M.faults))
   elseif M.faults[1] then

@@ -1,11 +1,11 @@
---- A proposal alone in a window: lines that are new are marked, and those that go stand between them. As in a diff, `do`
---- takes back a change, and `]c` and `[c` go to one.
+--- Shows a proposal in one window: new lines are marked, and removed lines stand between them as virtual text. As in a
+--- diff, `do` takes back a change, and `]c` and `[c` go to the next and the previous one.
 local compare, messages = require('ide-mcp.text').compare, require('ide-mcp.messages')
 local api = vim.api
 local M = {}
 
 local space = api.nvim_create_namespace('ide-mcp-inline')
--- So many lines that go are shown in one place, and so many bytes of each.
+-- The maximum number of removed lines that are shown in one place, and of bytes of each.
 local max_lines, max_bytes = 200, 512
 
 -- Returns the changes in a buffer. Each has the lines of the file from `from` to `to`, and in the buffer, from 0, those from
@@ -17,7 +17,7 @@ local function changes(buf, file)
   end
   local hunks = compare(text(file), text(api.nvim_buf_get_lines(buf, 0, -1, false)), { result_type = 'indices' })
   return vim.tbl_map(function(hunk)
-    local from, gone, row, added = unpack(hunk) -- of no lines, the one above them
+    local from, gone, row, added = unpack(hunk) -- if there are no lines, the number is that of the line above
     if gone == 0 then from = from + 1 end
     if added > 0 then row = row - 1 end
     return { from = from, to = from + gone - 1, row = row, stop = row + added }
@@ -53,7 +53,7 @@ end
 local function go(buf, change)
   local row = math.min(change.row, api.nvim_buf_line_count(buf) - 1)
   api.nvim_win_set_cursor(0, { row + 1, 0 })
-  -- Lines above the first one are scrolled out of sight.
+  -- Virtual lines above the first line are out of sight without this.
   if row == 0 then vim.fn.winrestview({ topline = 1, topfill = math.min(change.to - change.from + 1, max_lines + 1) }) end
 end
 
@@ -62,14 +62,14 @@ local keys = {}
 keys['do'] = function(buf, file)
   local row = api.nvim_win_get_cursor(0)[1] - 1
   for _, change in ipairs(changes(buf, file)) do
-    local near = change.row == change.stop and 1 or 0 -- lines that go stand between two others
+    local near = change.row == change.stop and 1 or 0 -- removed lines stand between two others
     if row >= change.row - near and row < change.stop + near then
       return api.nvim_buf_set_lines(buf, change.row, change.stop, false, vim.list_slice(file, change.from, change.to))
     end
   end
 end
 
--- Goes to the next change, or to the one before, as often as the count says.
+-- Goes to the next or the previous change, as often as the count says.
 local function step(buf, file, is_forward)
   local row, there = api.nvim_win_get_cursor(0)[1] - 1, {}
   for _, change in ipairs(changes(buf, file)) do
@@ -81,7 +81,7 @@ local function step(buf, file, is_forward)
   end
   if not there[1] then return end
   local change = there[math.min(vim.v.count1, #there)]
-  vim.cmd("normal! m'") -- from here on, `v:count1` is 1
+  vim.cmd("normal! m'") -- resets `v:count1` to 1
   go(buf, change)
 end
 

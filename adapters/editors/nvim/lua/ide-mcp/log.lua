@@ -1,10 +1,10 @@
---- The log of the plugin: what it has told the person, and what agents did. `:help ide-mcp-log`
+--- The log of the plugin: its messages to the person, and what agents did. `:help ide-mcp-log`
 local M = {}
 
-local max_bytes = 400 -- of a text in a line: a message can have the path of a file, or what another program says
+local max_bytes = 400 -- of the message in a line: it can contain a long path, or the output of another program
 
 local levels = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
--- The events with the level `info`; the others have `debug`. The log never has the text of a file.
+-- The events with the level `info`; the others have `debug`. The contents of files are never logged.
 local news = { listening = true, connected = true, closed = true, diff = true, diff_closed = true, over = true, gap = true,
   problem = true, error = true, lock_file = true }
 
@@ -19,7 +19,7 @@ local function is_on(level)
   return levels[level] >= (levels[require('ide-mcp').options.log.level] or levels.warn)
 end
 
--- Writes a line. A log that has reached its size becomes the old one, so there are two at most.
+-- Writes a line. A log that has reached its size is renamed to `.old`, so there are at most two.
 local function write(level, text)
   local path = M.path()
   local stat = vim.loop.fs_stat(path)
@@ -31,12 +31,12 @@ local function write(level, text)
   vim.loop.fs_close(file)
 end
 
---- Writes a message for the person, which is one plain line.
+--- Logs a message to the person, which is one plain line.
 function M.message(level, text)
   if is_on(level) then write(level, text) end
 end
 
---- Writes an event of the sidecar.
+--- Logs an event of the sidecar.
 function M.event(event)
   local level = news[event.event] and 'info' or 'debug'
   if not is_on(level) then return end

@@ -1,15 +1,15 @@
---- The tools with which the model asks Neovim, once the person has chosen them: `:help ide-mcp-tools`. Each answer is a
---- text of lines, the first of which says how many there are: a model pays for each line.
+--- The tools by which the model can ask Neovim, if the person has turned them on: `:help ide-mcp-tools`. Each answer is
+--- a list of lines, and the first one says how many there are. It is kept short, because a model pays for each line.
 local files, open_file = require('ide-mcp.files'), require('ide-mcp.editor').tools.openFile
 local units = require('ide-mcp.text').units
 local fn = vim.fn
 local M = { answers = {} }
 
--- An answer has at most so many lines and bytes.
+-- The maximum number of lines and bytes of an answer.
 local max_lines, max_bytes = 300, 24 * 1024
-local max_line = 300 -- and each line so many bytes
-local max_visited = 20000 -- so many entries of folders are looked at without git
-local patience = 8000 -- so many milliseconds are spent on a language server
+local max_line = 300 -- bytes of each line
+local max_visited = 20000 -- entries of folders that are looked at without git
+local patience = 8000 -- milliseconds to wait for a language server
 
 local path = { type = 'string', description = 'The file: its absolute path, or that below the folder' }
 
@@ -45,7 +45,8 @@ function M.offer(names)
   end, names)
 end
 
--- Calls a function with a callback, and returns what that receives, or nothing after the patience. Runs in a coroutine.
+-- Calls a function with a callback, and waits until it is called. Returns its arguments, or nothing after `patience`.
+-- Must run in a coroutine.
 local function await(act)
   local caller, is_over = coroutine.running(), false
   local function go_on(...)
@@ -60,16 +61,16 @@ end
 
 local function folder() return vim.loop.fs_realpath(fn.getcwd(-1, -1)) or fn.getcwd(-1, -1) end
 
--- Returns whether a path without links is below the folder.
+-- Returns whether a path whose links are resolved is below the folder.
 local function is_inside(real)
   local root = files.key(folder()):gsub('[/\\]$', '')
   return vim.startswith(files.key(real), root .. '/')
 end
 
--- Returns the path below the folder.
+-- Returns a path relative to the folder.
 local function short(real) return real:sub(#folder():gsub('[/\\]$', '') + 2) end
 
--- Returns the path of a file that the model names, which is in the folder.
+-- Returns the path of a file that the model names, or fails if it is not in the folder.
 local function judge(name)
   if type(name) ~= 'string' or name:find('%c') then error('path is not the path of a file', 0) end
   local real = vim.loop.fs_realpath(files.is_path(name) and name or folder() .. '/' .. name)
@@ -77,7 +78,7 @@ local function judge(name)
   return real
 end
 
--- Returns lines as an answer. `what` has the word for one, and for several.
+-- Returns lines as an answer. `what` has the singular and the plural of what they are.
 local function answer(lines, what, total)
   local shown, size = {}, 0
   for _, line in ipairs(lines) do
@@ -92,14 +93,14 @@ local function answer(lines, what, total)
   return head .. '\n' .. table.concat(shown, '\n')
 end
 
--- Returns the buffer of a file, and its language server that has an ability. The file is loaded if it is not open, and its
--- server can take a moment to attach.
+-- Returns the buffer of a file, and a language server for it that has a capability. Loads the file if it is not open,
+-- and waits a moment for its server to attach.
 local function server_of(real, ability)
   if not files.buffer(real) then open_file({ filePath = real, makeFrontmost = false }, real) end
   local buf, rest = files.buffer(real), patience / 100
   while buf and rest > 0 do
     local clients = (vim.lsp.get_clients or vim.lsp.get_active_clients)({ bufnr = buf })
-    for _, client in pairs(clients) do -- before Neovim 0.8 those of all buffers
+    for _, client in pairs(clients) do -- before Neovim 0.8, these are the clients of all buffers
       if vim.lsp.buf_is_attached(buf, client.id) and client.server_capabilities[ability] then return buf, client end
     end
     if not next(clients) and rest < patience / 100 - 20 then break end
@@ -148,7 +149,7 @@ function M.answers.references(arguments)
   end
   local buf, client = server_of(real, 'referencesProvider')
   local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
-  -- As a word, if it is one somewhere: `def` is also in `undefined`.
+  -- A whole word is better: `def` also occurs in `undefined`.
   local column = fn.match(text, '\\C\\V\\<' .. fn.escape(symbol, '\\') .. '\\>')
   if column < 0 then column = (text:find(symbol, 1, true) or 0) - 1 end
   if column < 0 then error(('line %d does not have %s'):format(line, symbol:sub(1, 60)), 0) end
@@ -169,24 +170,24 @@ function M.answers.references(arguments)
   return answer(lines, { 'reference', 'references' }) .. (outside > 0 and ('\n%d outside of the folder'):format(outside) or '')
 end
 
--- Returns the files of the folder by git, or nil.
+-- Returns the files of the folder as git lists them, or nil without git.
 local function tracked(root)
   if fn.executable('git') == 0 then return nil end
   local pieces = {}
   local status = await(function(go_on)
     local command = { 'git', '--literal-pathspecs', '-c', 'core.fsmonitor=false', 'ls-files', '-z', '--cached', '--others' }
-    -- With the folder as a path, git fails if its settings name another one.
+    -- The folder is named as a path: if the settings of the repository name another work tree, git then fails.
     fn.jobstart(vim.list_extend(command, { '--exclude-standard', '--', root }), {
       cwd = root, stdout_buffered = true, on_stdout = function(_, lines) pieces = lines end,
       on_exit = function(_, status) go_on(status) end,
     })
   end)
   if status ~= 0 then return nil end
-  local paths = vim.split(table.concat(pieces, '\n'), '\n') -- Neovim has line feeds in place of NUL
+  local paths = vim.split(table.concat(pieces, '\n'), '\n') -- Neovim turns NUL into a line feed
   return vim.tbl_filter(function(name) return name ~= '' end, paths)
 end
 
--- Returns the files of the folder by a walk, which skips hidden ones.
+-- Returns the files of the folder by walking through it. Skips hidden ones.
 local function walked(root)
   local found, folders, visited = {}, { '' }, 0
   while folders[1] and visited < max_visited do

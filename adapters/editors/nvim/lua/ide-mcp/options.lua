@@ -1,4 +1,4 @@
---- The options: their defaults, and what they can be. `:help ide-mcp-options`
+--- The options: their defaults, and their allowed values. `:help ide-mcp-options`
 local M = {}
 
 local function quickfix()
@@ -32,7 +32,7 @@ M.defaults = {
   show = require('ide-mcp.diff').show,
 }
 
---- The values of options that are one of a few.
+--- The allowed values of options that are words.
 M.choices = {
   layout = { 'tab', 'vertical', 'horizontal', 'inline' },
   ['terminal.layout'] = { 'left', 'right', 'above', 'below', 'float' },
@@ -42,7 +42,7 @@ M.choices = {
   tools = { 'symbols', 'references', 'files' },
 }
 
--- Returns why a value cannot be that of an option, or nil.
+-- Returns why a value is wrong for an option, or nil.
 local function fault(name, value, default)
   if default == nil then return ('the option %s does not exist'):format(name) end
   local is_function = type(value) == 'function' and (name == 'terminal.provider' or name == 'terminal.folder')
@@ -56,7 +56,7 @@ local function fault(name, value, default)
   end
 end
 
---- Returns options with the wishes of the person. `say` takes what is wrong with a wish, which has no effect then.
+--- Returns options with those that the person sets. A wrong one has no effect, and `say` gets the reason.
 function M.merge(options, wishes, say)
   local merged = vim.tbl_extend('force', {}, options)
   for _, group in ipairs({ 'terminal', 'log' }) do merged[group] = vim.tbl_extend('force', {}, options[group]) end

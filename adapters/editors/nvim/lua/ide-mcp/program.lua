@@ -6,7 +6,7 @@ local M = {}
 local root = fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
 local is_windows = fn.has('win32') == 1
 local data = fn.stdpath('data')
--- XDG ignores relative paths. By one, the program would come from the folder in which Neovim was started.
+-- A relative path is ignored, as XDG asks: with it, the program would come from the folder in which Neovim was started.
 if not is_windows and data:sub(1, 1) ~= '/' then data = fn.expand('~/.local/share/nvim') end
 local folder = data .. '/ide-mcp'
 local extension = is_windows and '.exe' or ''
@@ -15,15 +15,16 @@ local own = folder .. '/bin/ide-mcp' .. extension
 --- What M.install() fetches.
 M.path = own
 
-local new = ('%s/bin/new-%d%s'):format(folder, fn.getpid(), extension) -- that has not started yet
-local old = ('%s/bin/old-%d%s'):format(folder, fn.getpid(), extension) -- that runs, and was replaced
-local installing -- what ends M.install(), while it runs: it takes whether the program is there, and otherwise why not
+local new = ('%s/bin/new-%d%s'):format(folder, fn.getpid(), extension) -- a new program that was not run yet
+local old = ('%s/bin/old-%d%s'):format(folder, fn.getpid(), extension) -- a program that was replaced while it ran
+local installing -- while M.install() runs, the function that ends it, with true, or with false and the reason
 
--- Returns the version of this plugin and, in a release, where its programs are, and their SHA-256 sums by their targets.
--- A plugin manager can have written another version since Neovim started.
+-- Returns the contents of `release.json`: the version of this plugin and, in a release, the address of its programs and
+-- their SHA-256 sums by target. Reads the file each time, since a plugin manager can have updated the plugin while
+-- Neovim runs.
 local function release() return fn.json_decode(fn.readfile(root .. '/release.json')) end
 
--- Returns the name of this system among the programs of a release.
+-- Returns the target triple of this system, by which a release names its programs.
 local function target()
   if is_windows then return 'x86_64-pc-windows-gnu' end
   local uname = vim.loop.os_uname()
@@ -31,8 +32,8 @@ local function target()
   return processor .. '-' .. (({ Linux = 'unknown-linux-musl', Darwin = 'apple-darwin' })[uname.sysname] or uname.sysname)
 end
 
---- Returns the command with the program that it names: from PATH, and otherwise the one that M.install() has fetched.
---- Returns nil and the reason if there is none.
+--- Returns the command with the program to run: the one in PATH, or else the one that M.install() has fetched. Returns
+--- nil and the reason if there is neither.
 function M.find(command)
   if fn.executable(command[1]) == 1 then return command end
   if command[1] ~= 'ide-mcp' then return nil, command[1] .. ' is not in PATH: see `:help ide-mcp-options`' end
@@ -52,8 +53,8 @@ local function update(command, mine)
   return is_named and ', ' .. fn.fnamemodify(fn.exepath(command[1]), ':~') or ''
 end
 
---- Returns which side to update, if a program of this version is older than the plugin, or of a later series: a later
---- program understands an earlier plugin.
+--- Returns what to update if a program of this version is older than the plugin, or newer in the first or second
+--- number. Otherwise returns nil: a program that is newer in the third number understands the plugin.
 function M.advice(version, command)
   local mine, other = release(), numbers(version)
   for i, number in ipairs(numbers(mine.version)) do
@@ -68,7 +69,7 @@ function M.advice(version, command)
   end
 end
 
--- Goes on with a coroutine that fetches the program.
+-- Resumes the coroutine that fetches the program.
 local function go_on(thread, ...)
   local is_done, result, problem = coroutine.resume(thread, ...)
   if not is_done then return installing(false, result) end
@@ -102,7 +103,8 @@ local function sum_of(path)
   return nil, 'install sha256sum first: it checks the download'
 end
 
--- Puts the program of a release into its place, by way of a folder. Returns true, or nil and the reason.
+-- Downloads the program of a release to the folder `work`, checks and unpacks it there, and puts it into its place.
+-- Returns true, or nil and the reason.
 local function fetch(mine, work)
   local name, archive = ('ide-mcp-%s-%s'):format(mine.version, target()), work .. '/archive'
   fn.mkdir(work, 'p', 448) -- 0700
@@ -118,7 +120,7 @@ local function fetch(mine, work)
   text, problem = run({ 'tar', '-xf', archive, '-C', work, name .. '/ide-mcp' .. extension })
   if not text then return nil, 'the archive cannot be unpacked: ' .. problem end
 
-  -- It must start in its final folder before it replaces another one.
+  -- The new program must run in its final folder before it replaces the old one.
   fn.mkdir(folder .. '/bin', 'p', 493) -- 0755
   text, problem = vim.loop.fs_copyfile(('%s/%s/ide-mcp%s'):format(work, name, extension), new)
   if not text then return nil, problem end
@@ -150,7 +152,7 @@ local function refusal(mine)
   end
 end
 
---- Fetches the program of this version. `on_done` takes a text for the person once the program is there.
+--- Fetches the program of this version, and then calls `on_done` with a message for the person.
 function M.install(on_done)
   local mine, work = release(), fn.tempname()
   local why = refusal(mine)
@@ -161,14 +163,14 @@ function M.install(on_done)
     installing = nil
     fn.delete(work, 'rf')
     fn.delete(new)
-    -- Programs that were replaced earlier: one that still runs stays until the next time.
+    -- Removes programs that were replaced earlier. Windows keeps one that still runs; it is removed the next time.
     local bin = folder .. '/bin/'
     local names = fn.isdirectory(bin) == 1 and fn.readdir(bin) or {}
     for _, name in ipairs(names) do
       if name:find('^old%-') then fn.delete(bin .. name) end
     end
     if not is_installed then
-      -- The folders, if they are empty.
+      -- Removes the folders if they are empty.
       fn.delete(folder .. '/bin', 'd')
       fn.delete(folder, 'd')
       return messages.warn('not installed: ' .. problem)

@@ -3,9 +3,9 @@ local files, messages = require('ide-mcp.files'), require('ide-mcp.messages')
 local sidecar, turns = require('ide-mcp.sidecar'), require('ide-mcp.turns')
 local M = {}
 
-local open = {} -- the open proposals, the earliest first. One at most is shown; the others keep their `view`
--- Whether the next proposal waits for a key, since the agent withdrew the one on the screen: the person could take the next
--- one for it, and accept a text unread.
+local open = {} -- the open proposals, the earliest first. At most one is shown; those put aside keep their `view`
+-- Whether the next proposal waits for a key, because the agent withdrew the one on the screen: the person could take
+-- the next one for it, and accept a text that they have not read.
 local is_held = false
 
 local warn = messages.warn
@@ -19,7 +19,7 @@ local function emit(name, event, verdict)
   })
 end
 
--- Returns the place of an open proposal in the list, or nil.
+-- Returns the index of an open proposal, or nil.
 local function place_of(proposal)
   for at, other in ipairs(open) do
     if other == proposal then return at end
@@ -33,14 +33,14 @@ local function shown()
   end
 end
 
--- Takes a proposal from the list. Returns whether it was open.
+-- Removes a proposal from the list. Returns whether it was open.
 local function remove(proposal)
   local at = place_of(proposal)
   if at then table.remove(open, at) end
   return at ~= nil
 end
 
--- Reads the file of an accepted proposal again: the agent writes it soon.
+-- Reads the file of an accepted proposal again, a few times, because the agent will soon write it.
 local function reread_soon(event, compared)
   for _, ms in ipairs({ 200, 1000, 5000 }) do
     vim.defer_fn(function()
@@ -54,7 +54,7 @@ local function reread_soon(event, compared)
   end
 end
 
--- Shows a proposal, again if it was put aside.
+-- Shows a proposal, for the first time or after it was put aside.
 local function present(proposal, focus)
   local event = proposal.event
   proposal.is_shown = true
@@ -107,7 +107,7 @@ function M.add(event)
   emit('Proposal', event)
 end
 
--- The reasons that mean that the agent withdrew a proposal.
+-- The reasons that say that the agent withdrew a proposal.
 local withdrawals = { close_tab = true, closeAllDiffTabs = true, cancelled = true }
 
 -- Closes the view of a proposal that has ended without an answer.
@@ -126,7 +126,7 @@ local function withdraw(proposal, reason)
     local name = messages.file_name(proposal.event.label, math.max(15, vim.v.echospace - 95))
     local text = withdrawals[reason] and 'the agent withdrew %s. %s' or 'the proposal for %s ended. %s'
     warn(text:format(name, place) .. 'The next proposal waits for a key')
-  end, nil, 1) -- the next view would open over it
+  end, nil, 1) -- first in line: otherwise the next view opens over this one
 end
 
 --- Takes the event `diff_closed`.
@@ -136,14 +136,14 @@ function M.close(event)
   end
 end
 
---- Ends all proposals but those with these calls.
+--- Ends all proposals except those with these calls.
 function M.keep(calls)
   for _, proposal in ipairs(vim.list_slice(open)) do
     if not vim.tbl_contains(calls, proposal.event.call) then withdraw(proposal) end
   end
 end
 
---- Notes that the person has pressed a key.
+--- Called when the person presses a key.
 function M.note_key()
   if not is_held then return end
   is_held = false
@@ -172,7 +172,7 @@ function M.decide(verdict)
   if (verdict == 'accept' and event.accept or event.reject)() and view.close then turns.serve(view.close) end
 end
 
---- Shows a proposal in place of the one that is shown, which waits then with what was typed into it.
+--- Shows a proposal instead of the one on the screen. That one waits again, and keeps what was typed into it.
 local function go(proposal)
   local other = shown()
   if other == proposal then
@@ -189,7 +189,7 @@ local function go(proposal)
   turns.serve(present, proposal, true)
 end
 
---- Shows the next proposal, or with -1 the previous one; first the one that is shown, if it is not on the screen.
+--- Shows the next proposal, or with -1 the previous one. If the current proposal is in another tab, goes there first.
 function M.go(step)
   if not open[1] then return warn('there is no proposal') end
   local current = shown()
@@ -198,10 +198,10 @@ function M.go(step)
   go(is_hidden and current or open[(place_of(current) - 1 + step) % #open + 1])
 end
 
---- Lists the proposals, and shows the one that the person chooses.
+--- Lets the person choose a proposal, and shows it.
 function M.choose()
   if not open[1] then return warn('there is no proposal') end
-  -- Each fits in a line: a part of a name that begins another line would look like a choice.
+  -- Names are cut so that each fits on one line: if one wrapped, its end could look like another choice.
   local room = math.max(8, math.floor((vim.o.columns - 26) / 2))
   local function line(proposal)
     local event = proposal.event

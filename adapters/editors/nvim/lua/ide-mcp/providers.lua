@@ -1,9 +1,10 @@
---- Where the terminal of an agent is: `:help ide-mcp-provider`. A provider takes how the agent starts, and returns the
---- terminal: a table with `buf`, the buffer of the terminal, or with functions that replace those of `methods`.
+--- The kinds of terminals for agents: `:help ide-mcp-provider`. A provider is a function that gets how to start the
+--- agent (`IdeMcp.Start`), and returns the terminal: a table with `buf`, its buffer, or with functions that replace
+--- those of `methods`.
 local api, fn = vim.api, vim.fn
 local M = {}
 
--- What a terminal in a buffer can do.
+-- The methods of a terminal in a buffer.
 local methods = {}
 methods.__index = methods
 
@@ -38,10 +39,10 @@ end
 --- Presses Escape.
 function methods:interrupt() return self:send('\27') end
 
---- Has the focus at the start.
+--- Takes the focus after the start.
 function methods:start() self:focus() end
 
---- Ends what is left of the terminal after its agent.
+--- Removes what is left of the terminal after its agent has ended.
 function methods:close()
   if self.buf and api.nvim_buf_is_valid(self.buf) then
     self:hide()
@@ -87,7 +88,7 @@ function M.native(start)
     is_done, job = pcall(fn.termopen, start.command, options)
   end
   if is_done and job > 0 then
-    pcall(api.nvim_buf_set_name, terminal.buf, ('ide-mcp://agent/%d'):format(start.number)) -- in place of a long command
+    pcall(api.nvim_buf_set_name, terminal.buf, ('ide-mcp://agent/%d'):format(start.number)) -- a short name
     return terminal
   end
   terminal:close()
@@ -111,7 +112,7 @@ function M.snacks(start)
   return terminal
 end
 
---- The terminal of toggleterm.nvim, which takes a command of the shell.
+--- The terminal of toggleterm.nvim, which takes a shell command.
 function M.toggleterm(start)
   local directions = { left = 'vertical', right = 'vertical', above = 'horizontal', below = 'horizontal' }
   local direction = directions[start.layout] or start.layout
@@ -127,7 +128,7 @@ function M.toggleterm(start)
   return terminal
 end
 
--- Returns the command of an agent with its variables, for a terminal that is not a child of Neovim.
+-- Returns the command of an agent with `env` and its variables, for a terminal that does not inherit them from Neovim.
 local function with_environment(start)
   local command = { 'env' }
   for name, value in pairs(start.environment) do
@@ -139,7 +140,7 @@ local function with_environment(start)
   return vim.list_extend(command, start.command)
 end
 
--- Returns words for tmux. It would take a semicolon at the end of a word as the end of its command.
+-- Escapes words for tmux, which takes a semicolon at the end of a word as the end of a command.
 local function for_tmux(words)
   return vim.tbl_map(function(word) return (word:gsub(';$', '\\;')) end, words)
 end
@@ -149,7 +150,7 @@ function M.tmux(start)
   if not vim.env.TMUX then error('Neovim does not run in tmux', 0) end
   local function tmux(words, input)
     local command = vim.list_extend({ 'tmux' }, for_tmux(words))
-    -- With nil, Neovim writes a text without bytes, and fails if tmux has ended before.
+    -- With nil as input, Neovim would write an empty string, and fail if tmux has already ended.
     local output = input and fn.system(command, input) or fn.system(command)
     return vim.v.shell_error == 0 and vim.trim(output) or nil
   end
@@ -167,13 +168,13 @@ function M.tmux(start)
     return panes ~= nil and vim.tbl_contains(vim.split(panes, '\n'), pane)
   end
   function terminal:is_shown() return window_of_pane(pane) == window_of_pane(own) end
-  function terminal:is_focused() return false end -- its keys do not come to Neovim
+  function terminal:is_focused() return false end -- Neovim gets no keys while the pane has the focus
   function terminal:show()
     tmux(vim.list_extend({ 'join-pane', '-d', '-l', size, '-s', pane, '-t', own }, side))
   end
   function terminal:hide() tmux({ 'break-pane', '-d', '-s', pane }) end
   function terminal:focus() tmux({ 'select-pane', '-t', pane }) end
-  function terminal:send(text) -- by a buffer of tmux, which takes any bytes, as the words of a command do not
+  function terminal:send(text) -- by a buffer of tmux, which takes any bytes; an argument of a command does not
     return tmux({ 'load-buffer', '-b', 'ide-mcp', '-' }, text) ~= nil
       and tmux({ 'paste-buffer', '-r', '-d', '-b', 'ide-mcp', '-t', pane }) ~= nil
   end
@@ -182,7 +183,7 @@ function M.tmux(start)
   return terminal
 end
 
---- A window of another program: the option `external` is its command, to which that of the agent is added.
+--- A window of another program. The option `external` is its command, and the command of the agent is added to it.
 function M.external(start)
   local words, is_tmux = with_environment(start), fn.fnamemodify(start.external[1] or '', ':t') == 'tmux'
   local command = vim.list_extend(vim.list_slice(start.external), is_tmux and for_tmux(words) or words)
@@ -198,19 +199,19 @@ function M.external(start)
   function terminal:is_focused() return false end
   function terminal:send() return false end
   function terminal:close() end
-  function terminal:start() end -- the program shows it
+  function terminal:start() end -- the program shows the terminal itself
   terminal.show, terminal.hide, terminal.focus = refuse, refuse, refuse
   return terminal
 end
 
---- The first of these that is installed.
+--- The first of snacks and toggleterm that is installed, or the terminal of Neovim.
 function M.auto(start)
   if pcall(require, 'snacks') then return M.snacks(start) end
   if pcall(require, 'toggleterm.terminal') then return M.toggleterm(start) end
   return M.native(start)
 end
 
---- Opens a terminal. The provider is a name of this module, or a function of the person.
+--- Opens a terminal. The provider is the name of a function above, or a function of the person.
 function M.open(provider, start)
   local open = type(provider) == 'function' and provider or M[provider]
   if not open then error('no provider ' .. tostring(provider), 0) end

@@ -2,18 +2,19 @@
 local M = {}
 
 local job -- the channel of the process, while it runs
-local lock -- the path of the lock file: the next process takes over its port and its token
+local lock -- the path of the lock file, whose port and token the next process takes over
 local deaths = {} -- the times at which processes died
 
--- After a line above this length in bytes, its memory is freed at once: Lua holds a line of 15 MB three times.
+-- Above this length in bytes, the memory of a line is freed at once, because Lua holds three copies of it: a line can
+-- have 15 MB.
 local large = 1024 * 1024
 
--- A process that dies more often within so many seconds is not started again.
+-- A process that dies more than 5 times in 60 seconds is not started again.
 local max_deaths, within = 5, 60
 
 --- Sends a command. Returns false if no process runs.
 function M.send(command)
-  local line = require('ide-mcp.text').utf8(vim.json.encode(command)) -- a buffer can have other bytes; JSON cannot
+  local line = require('ide-mcp.text').utf8(vim.json.encode(command)) -- a buffer can have other bytes
   return job ~= nil and pcall(vim.fn.chansend, job, line .. '\n')
 end
 
@@ -23,19 +24,19 @@ function M.is_running() return job ~= nil end
 local function decode(line)
   local options = { luanil = { object = true, array = true } }
   local is_done, event = pcall(vim.json.decode, line, options)
-  if not is_done then -- vim.json refuses the half of a surrogate pair
+  if not is_done then -- vim.json refuses half of a surrogate pair
     line = line:gsub('\\\\', '\1'):gsub('\\u([dD][89abAB]%x%x)\\u([dD][c-fC-F]%x%x)', '\2%1\2%2')
       :gsub('\\u[dD][89a-fA-F]%x%x', '\\ufffd'):gsub('\2', '\\u'):gsub('\1', '\\\\')
     is_done, event = pcall(vim.json.decode, line, options)
     if not is_done then error('the sidecar sent a line that is not JSON: ' .. line:sub(1, 60), 0) end
   end
-  -- With vim.NIL for each variable to remove.
+  -- Decoded again, so that each variable to remove has the value vim.NIL.
   if event.event == 'listening' then event.environment = vim.json.decode(line).environment end
   return event
 end
 
---- Starts the process. `config` returns the configuration, `on_event` takes each event, and `on_death` is called if a
---- process died, with the reason if none is started again: no call is open any more.
+--- Starts the process. `config` returns the configuration, and `on_event` takes each event. `on_death` is called when a
+--- process has died, and with it all open calls; it gets the reason if no other process is started.
 function M.start(command, config, on_event, on_death)
   if job then return end
   local partial, problem = {}, 'the sidecar died too often' -- the pieces of the last line, and the last error
@@ -48,7 +49,7 @@ function M.start(command, config, on_event, on_death)
   end
 
   local function on_stdout(id, pieces)
-    if id ~= job then return end -- M.stop has ended this process
+    if id ~= job then return end -- from a process that M.stop has ended
     table.insert(partial, pieces[1])
     for i = 2, #pieces do
       local line = table.concat(partial)

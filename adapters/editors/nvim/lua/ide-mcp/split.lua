@@ -1,5 +1,5 @@
---- Returns the words of a line as a shell splits them: quotation marks and backslashes keep blanks in a word. Nothing else
---- has a meaning, and no shell sees them. Returns nil and the reason if a quotation has no end.
+--- Splits a line into words as a shell does, with quotation marks and backslashes, but without any expansion: no shell
+--- sees the words. Returns nil and the reason if a quotation mark is not closed.
 return function(line)
   local words, word, quote, at = {}, nil, nil, 1
   while at <= #line do

@@ -1,23 +1,23 @@
---- The terminals of agents: they open, hide and show, and take texts. `:help ide-mcp-terminal`
+--- The terminals of agents: opens, hides and shows them, and types texts into them. `:help ide-mcp-terminal`
 local messages, providers, split = require('ide-mcp.messages'), require('ide-mcp.providers'), require('ide-mcp.split')
 local turns, utf8 = require('ide-mcp.turns'), require('ide-mcp.text').utf8
 local api, fn = vim.api, vim.fn
 local M = {}
 
-local terminals = {} -- by their numbers
+local terminals = {} -- by number
 local last = 1 -- the number of the terminal that the person used last
-local back -- the window that had the focus before the terminal
+local back -- the window that was current before the terminal
 
 local warn = messages.warn
 
--- Returns the folder of an agent: by default that of Neovim.
+-- Returns the folder of an agent, by default that of Neovim.
 local function folder_of(choice)
   local cwd = fn.getcwd()
   if type(choice) == 'function' then return choice() or cwd end
   if choice ~= 'git' then return cwd end
   local folder = cwd
   while true do
-    if vim.loop.fs_stat(folder .. '/.git') then return folder end -- a file in a worktree
+    if vim.loop.fs_stat(folder .. '/.git') then return folder end -- in a worktree it is a file
     local above = fn.fnamemodify(folder, ':h')
     if above == folder then return cwd end
     folder = above
@@ -32,12 +32,13 @@ local function running(number)
   return (not terminal.buf or api.nvim_buf_is_valid(terminal.buf)) and terminal or nil
 end
 
--- Closes the terminal of an agent that has ended, once the person does not type. After a failure its last words stay.
+-- Closes the terminal of an agent that has ended, when the person does not type. If the agent failed, its window stays,
+-- with the last output.
 local function on_exit(number, terminal, status)
   terminal.has_ended = true
-  if terminal.buf == api.nvim_get_current_buf() then vim.cmd('stopinsert') end -- the next keys are for the agent
+  if terminal.buf == api.nvim_get_current_buf() then vim.cmd('stopinsert') end -- keys still typed are meant for the agent
   turns.later(function()
-    local is_there = terminal.buf and api.nvim_buf_is_valid(terminal.buf) -- else the person has closed it
+    local is_there = terminal.buf and api.nvim_buf_is_valid(terminal.buf) -- otherwise the person has closed it
     if status ~= 0 and is_there then return warn(('the agent has ended with status %d'):format(status)) end
     if terminals[number] ~= terminal then return end
     terminals[number] = nil
@@ -122,7 +123,7 @@ function M.open(line)
   end)
 end
 
---- Hides a terminal, or shows it.
+--- Hides a terminal if it is shown, and shows it otherwise.
 function M.toggle(line)
   with(line, function(terminal)
     if not terminal:is_shown() then return enter(terminal) end
@@ -144,13 +145,13 @@ function M.focus(line)
   end)
 end
 
--- Returns a line in which nothing is a key or ends the paste: without control characters and separators of lines.
+-- Returns a line without control characters and line separators, so that nothing in it acts as a key or ends the paste.
 local function plain(line)
   for _, pattern in ipairs({ '%c', '\194[\128-\159]', '\226\128[\168\169]' }) do line = line:gsub(pattern, ' ') end
   return line
 end
 
--- Returns the running terminal that was used last, or nil after a message.
+-- Returns the terminal that was used last, if it is running, or nil after a message.
 local function used_last()
   return running(last) or warn('there is no terminal of an agent: `:IdeMcp open` opens one')
 end
@@ -161,17 +162,19 @@ function M.interrupt()
   if terminal and not terminal:interrupt() then warn('this terminal takes no keys') end
 end
 
---- Sends a text to the terminal that was used last, as a paste and without Enter, or with one. Nothing in it is a key.
+--- Pastes a text into the terminal that was used last, and presses Enter if `has_enter`. Nothing in the text acts as a
+--- key.
 function M.send(text, has_enter)
   local terminal = used_last()
   if not terminal then return end
   text = utf8(text):gsub('\r\n', '\n'):gsub('\t', '    ')
   local lines = vim.tbl_map(plain, vim.split(text, '\n'))
-  -- The marks are always sent: an agent that is just starting has not asked for them yet, but will read them.
+  -- The marks of a bracketed paste are always sent: an agent that is just starting has not asked for them yet, but will
+  -- understand them.
   if not terminal:send('\27[200~' .. table.concat(lines, '\n') .. '\27[201~') then
     return warn('this terminal takes no text')
   end
-  -- Not at once: an agent could take it for a part of the paste.
+  -- Enter comes later: at once, an agent could take it for a part of the paste.
   if has_enter then vim.defer_fn(function() terminal:send('\r') end, 100) end
 end
 

@@ -1,7 +1,7 @@
---- Texts as Neovim has them: their lines, columns and bytes.
+--- Lines, columns and bytes of texts.
 local M = {}
 
---- Returns a column in UTF-16 units, or in those of another encoding. The other column counts bytes.
+--- Converts a column in bytes to one in UTF-16 units, or in units of another encoding.
 function M.units(line, column, encoding)
   column = math.min(column, #line)
   if encoding == 'utf-8' then return column end
@@ -13,13 +13,13 @@ end
 --- Compares two texts as `vim.diff` does.
 M.compare = vim.text and vim.text.diff or vim.diff -- before Neovim 0.12
 
---- Returns the lines of a text, the end of each line, and that of the last one. CR is part of the line ends if all lines
---- end in CR LF.
+--- Returns the lines of a text, the line end, and the end of the last line, if it has one. The line end is CR LF only
+--- if all lines end in it.
 function M.split(text)
   local is_dos = text:find('\r\n') and not text:gsub('\r\n', ''):find('\n')
   local line_end = is_dos and '\r\n' or '\n'
   local lines, at = {}, 1
-  while at do -- `vim.split` takes twice the time
+  while at do -- `vim.split` takes twice as long
     local stop, last = text:find(line_end, at, true)
     lines[#lines + 1] = text:sub(at, (stop or 0) - 1)
     at = last and last + 1
@@ -29,7 +29,7 @@ function M.split(text)
   return lines, line_end, has_end and line_end or ''
 end
 
---- Returns a text in which bytes that are not UTF-8 are question marks, if it has any.
+--- Returns a string as valid UTF-8: if it is not valid, all its bytes above ASCII become question marks.
 function M.utf8(text)
   if text:find('[\128-\255]') and not pcall(vim.fn.json_encode, text) then text = text:gsub('[\128-\255]', '?') end
   return text

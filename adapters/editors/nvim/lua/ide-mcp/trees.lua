@@ -1,4 +1,4 @@
---- The files under the cursor, or marked, in lists of files: netrw and the trees of plugins.
+--- Finds the files that the person means in a file tree: in netrw, or in that of a plugin.
 local api, fn = vim.api, vim.fn
 local M = {}
 
@@ -13,10 +13,10 @@ trees.netrw = {
     return type(list) == 'table' and list or {}
   end,
   cursor = function()
-    if fn.line('.') < (vim.w.netrw_bannercnt or 0) then return nil end -- its words are commands
+    if fn.line('.') < (vim.w.netrw_bannercnt or 0) then return nil end -- in the banner
     local word = fn['netrw#Call']('NetrwGetWord'):gsub('[@*|=/]$', '')
     if word == '' or word == '.' or word == '..' then return nil end
-    -- Of the folder, or in a view as a tree the whole path.
+    -- A name in the folder or, in the tree view, the whole path.
     local path = fn['netrw#Call']('NetrwFile', word)
     return vim.loop.fs_stat(path) and path or join(vim.b.netrw_curdir, word)
   end,
@@ -79,8 +79,8 @@ trees.nerdtree = {
 
 trees.dirvish = { cursor = function() return api.nvim_get_current_line() end }
 
---- Returns the paths that the person points at in a list of files: those in the lines of a range, those that are marked, or
---- that under the cursor. Returns nil if the current buffer is no such list.
+--- Returns the paths in the lines of a range. Without a range, returns the marked paths or, if none is marked, the one
+--- under the cursor. Returns nil if the current buffer is not a file tree.
 function M.paths(first, last)
   local tree = trees[vim.bo.filetype]
   if not tree then return nil end

@@ -1,13 +1,13 @@
---- When something may open: not while the person types, since it would take the next keys.
+--- Decides when something may open: not while the person types, because it would take the next keys.
 local messages = require('ide-mcp.messages')
 local M = {}
 
-local waiting = {} -- functions, and functions that return whether it is their turn
+local waiting = {} -- pairs of a function to run, and one that returns whether it is due
 local timer = vim.loop.new_timer() -- runs them
 local last_key = 0 -- the time of the last key, in milliseconds
-local quiet = 500 -- so many milliseconds without a key end the typing of commands
-local is_by_key = false -- whether Neovim does what a key of the person began: it has served no timer since
-local is_acting = false -- whether an agent is served: a `:normal` of autocommands is no key of the person
+local quiet = 500 -- after so many milliseconds without a key, the person is no longer typing commands
+local is_by_key = false -- whether a key of the person began what Neovim does now: no timer has run since
+local is_acting = false -- whether an agent is being served: keys that autocommands feed by `:normal` are not the person's
 
 -- The modes in which no command is half typed: `:help mode()`.
 local calm = { n = true, nt = true, v = true, V = true, ['\22'] = true, t = true }
@@ -37,13 +37,14 @@ function M.go_on()
   end
 end
 
---- Runs a function when the person does not type, and once it is due: after those that wait already, or at a place.
+--- Runs a function when it is due and the person does not type, after those that already wait, or at this place among
+--- them.
 function M.later(act, is_due, place)
   table.insert(waiting, place or #waiting + 1, { act = act, is_due = is_due or function() return true end })
   vim.schedule(M.go_on)
 end
 
---- Returns whether a key of the person began what happens now, and not a timer, an agent or another program.
+--- Returns whether what happens now was begun by a key of the person, and not by a timer, an agent or another program.
 function M.is_by_key() return is_by_key end
 
 local function end_of_key() is_by_key = false end
@@ -52,13 +53,13 @@ local function end_of_key() is_by_key = false end
 function M.watch(on_key)
   vim.on_key(function(_, typed)
     last_key = now()
-    if typed == '' or is_acting then return end -- the rest of a mapping; before Neovim 0.10 there is no `typed`
+    if typed == '' or is_acting then return end -- empty for the rest of a mapping; nil before Neovim 0.10
     on_key()
     is_by_key = true
-    vim.schedule(end_of_key) -- between the commands of the person, as timers do
+    vim.schedule(end_of_key) -- runs between commands of the person, as timers do
   end, vim.api.nvim_create_namespace('ide-mcp'))
-  -- Before a timer too that was due when the key came. Where there is no SafeState, as in Neovim 0.7, such a timer is told
-  -- apart only after a key that moves the cursor or changes the text.
+  -- A timer that was due when the key came runs before that, so SafeState ends the key as well. In Neovim 0.7, which
+  -- has no SafeState, this works only after a key that moves the cursor or changes the text.
   local is_new = vim.fn.exists('##SafeState') == 1
   local events = is_new and 'SafeState' or { 'CursorMoved', 'CursorMovedI', 'TextChanged', 'TextChangedI' }
   vim.api.nvim_create_autocmd(events, { callback = end_of_key })

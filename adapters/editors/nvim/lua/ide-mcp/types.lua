@@ -1,17 +1,17 @@
 ---@meta
---- The types of the options, and of what your functions in them take. Nothing loads this file: it is for the language
---- server of Lua. Add the folder of the plugin to its library, for example by lazydev.nvim.
+--- The types of the options, and of the arguments of your functions in them. Nothing loads this file: it is for the Lua
+--- language server. Add the folder of the plugin to its library, for example by lazydev.nvim.
 
 ---@class IdeMcp.Options
 ---@field layout? 'tab'|'vertical'|'horizontal'|'inline' Where a proposal is shown.
 ---@field focus? boolean Whether a proposal takes the focus.
 ---@field diffs? boolean Whether agents propose changes in Neovim; otherwise they ask in their terminals.
 ---@field terminal? IdeMcp.TerminalOptions
----@field tools? ('symbols'|'references'|'files')[] What the model can ask.
+---@field tools? ('symbols'|'references'|'files')[] The tools that the model can use.
 ---@field log? IdeMcp.LogOptions
 ---@field command? string[] The command of the sidecar.
----@field config? table<string, any> Further members of the configuration of docs/sidecar.md.
----@field answers? table<string, function> Own tools, prompts and resources, by their names and URIs.
+---@field config? table<string, any> Further members of the configuration, from docs/sidecar.md.
+---@field answers? table<string, function> Functions for your own tools, prompts and resources, by name or URI.
 ---@field on_event? fun(event: table) Receives every event of docs/sidecar.md.
 ---@field show? fun(proposal: IdeMcp.Proposal): IdeMcp.View|fun(): integer|nil The view of a proposal.
 
@@ -19,9 +19,9 @@
 ---@field command? string[] The command of the agent.
 ---@field provider? 'native'|'snacks'|'toggleterm'|'tmux'|'external'|'auto'|fun(start: IdeMcp.Start): IdeMcp.Terminal
 ---@field layout? 'left'|'right'|'above'|'below'|'float'
----@field size? number A part of the screen up to 1, or columns or lines; 0 is 0.4, and 0.8 of a float.
+---@field size? number Up to 1 a part of the screen, otherwise columns or lines. 0 means 0.4, or 0.8 for a float.
 ---@field folder? 'cwd'|'git'|fun(): string|nil The folder of the agent.
----@field external? string[] The command of another terminal, to which that of the agent is added.
+---@field external? string[] The command of another terminal; the command of the agent is added to it.
 
 ---@class IdeMcp.LogOptions
 ---@field level? 'debug'|'info'|'warn'|'error'|'off'
@@ -31,7 +31,7 @@
 ---@class IdeMcp.Start
 ---@field command string[]
 ---@field folder string
----@field environment table<string, string|userdata> The variables; `vim.NIL` is for one to remove. Neovim has them too.
+---@field environment table<string, string|userdata> The variables; remove one that is `vim.NIL`. Neovim has them too.
 ---@field layout string
 ---@field size number
 ---@field number integer The number of the terminal, from 1.

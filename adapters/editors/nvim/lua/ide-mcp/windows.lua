@@ -1,17 +1,17 @@
---- The windows of a proposal: a tab of its own, or windows of the person that are borrowed and given back.
+--- The windows of a proposal: in a tab of its own, or those of the person, which are borrowed and given back.
 local api = vim.api
 local M = {}
 
--- The options of a window that a proposal changes, `diffoff` aside.
+-- The window options that a proposal changes, besides those that `diffoff` resets.
 local changed = { 'statusline', 'wrap' }
 
--- Returns a window with a file in the current tab, in place of which a proposal can be: not the terminal of the agent, nor
--- the current one if the focus stays there. Without such a window, it returns a new one, and true.
+-- Returns a window of the current tab that can show a proposal: one with a file, not the terminal of an agent, and not
+-- the current window if the focus stays there. If there is none, returns a new window, and true.
 local function with_file(focus)
   local function is_for_files(window)
     if vim.fn.exists('+winfixbuf') == 1 and vim.wo[window].winfixbuf then return false end
     if vim.bo[api.nvim_win_get_buf(window)].buftype ~= '' then return false end
-    return api.nvim_win_get_config(window).relative == '' -- it floats otherwise
+    return api.nvim_win_get_config(window).relative == '' -- otherwise it floats
   end
   local last = vim.fn.win_getid(vim.fn.winnr('#'))
   local current = api.nvim_get_current_win()
@@ -22,7 +22,7 @@ local function with_file(focus)
   return api.nvim_get_current_win(), true
 end
 
--- Returns whether the person compares windows of the current tab: Neovim compares all of a tab with each other.
+-- Returns whether the current tab already shows a diff: Neovim would compare all of its diff windows with each other.
 local function has_differences()
   for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do
     if vim.wo[window].diff then return true end
@@ -30,7 +30,8 @@ local function has_differences()
   return false
 end
 
--- Returns whether the terminal of an agent floats in the current tab: it would cover a proposal, which nobody can read then.
+-- Returns whether a terminal floats in the current tab: it would cover a proposal, which the person could then not
+-- read.
 local function is_covered()
   for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do
     local buf = api.nvim_win_get_buf(window)
@@ -39,7 +40,7 @@ local function is_covered()
   return false
 end
 
--- Returns what a window shows, to show it there again.
+-- Returns what a window shows, for restore().
 local function facts(window)
   return api.nvim_win_call(window, function()
     local options = {}
@@ -48,7 +49,7 @@ local function facts(window)
   end)
 end
 
--- Shows in a window again what it showed.
+-- Makes a window show what facts() has returned.
 local function restore(lent, window)
   local buf = api.nvim_buf_is_valid(lent.buf) and lent.buf or api.nvim_create_buf(true, false)
   api.nvim_win_call(window, function()
@@ -59,9 +60,10 @@ local function restore(lent, window)
   end)
 end
 
---- Opens the windows of a layout for two buffers, or for the second one: `tab`, `vertical` and `horizontal` have two
---- windows, and `inline` has one. Adds the windows to `place`, with `lent`, what the first one showed, and `from`, the window
---- of before, and `is_shared`, whether the tab is one of the person. Without `focus`, that window stays.
+--- Opens the windows of a layout for two buffers: `tab`, `vertical` and `horizontal` have two windows, and `inline` has
+--- one, with the second buffer. Adds the windows to `place`, with `lent`, what the first one showed before, `from`, the
+--- window that was current, and `is_shared`, whether the tab is one of the person's. Without `focus`, the current
+--- window stays as it is.
 function M.open(place, layout, focus, old, new)
   place.from = api.nvim_get_current_win()
   if is_covered() or layout ~= 'inline' and has_differences() then layout = 'tab' end
@@ -85,7 +87,7 @@ function M.open(place, layout, focus, old, new)
   api.nvim_win_set_buf(place[2], new)
 end
 
---- Keeps a borrowed window when `:q` closes it: another one takes its place.
+--- Gives back a borrowed window even when `:q` closes it: another window takes its place.
 function M.keep(place, bufs)
   if not place.lent then return end
   place.autocmd = api.nvim_create_autocmd('QuitPre', { callback = function()
@@ -97,7 +99,7 @@ function M.keep(place, bufs)
     place.lent.window = other
     vim.schedule(function()
       if not (api.nvim_win_is_valid(window) and api.nvim_win_is_valid(other)) then return end
-      if place.lent then -- it was not closed: the text is modified
+      if place.lent then -- Neovim did not close it, because the text is modified
         place.lent.window = window
         api.nvim_win_close(other, true)
       end
@@ -105,7 +107,8 @@ function M.keep(place, bufs)
   end })
 end
 
---- Closes the windows, gives back the borrowed one, and returns to the window of before, if the person is in one of these.
+--- Closes the windows, and gives back the borrowed one. If one of them is current, returns to the window that was
+--- current before.
 function M.close(place, bufs)
   local current, lent = api.nvim_get_current_win(), place.lent
   local function is_of_view(window)
@@ -116,7 +119,7 @@ function M.close(place, bufs)
   if place.autocmd then api.nvim_del_autocmd(place.autocmd) end
   if lent and is_of_view(lent.window) then restore(lent, lent.window) end
   if was_inside and api.nvim_win_is_valid(place.from) then api.nvim_set_current_win(place.from) end
-  -- Neovim 0.7 gives the line of the tabs back to the windows if the tab is closed, and not for the last window in it.
+  -- Closes whole tabs: if only their last window is closed, Neovim 0.7 does not give the tab line back to the windows.
   for _, tab in ipairs(api.nvim_list_tabpages()) do
     local others = vim.tbl_filter(function(window) return not is_of_view(window) end, api.nvim_tabpage_list_wins(tab))
     if not others[1] and vim.fn.tabpagenr('$') > 1 then vim.cmd('tabclose! ' .. api.nvim_tabpage_get_number(tab)) end

@@ -1,4 +1,5 @@
--- A component for lualine.nvim: `lualine_x = { 'ide_mcp' }`. The name of an agent is no format.
+-- A component for lualine.nvim: `lualine_x = { 'ide_mcp' }`. It escapes the names of agents, which lualine would read
+-- as a format.
 local M = require('lualine.component'):extend()
 
 function M:update_status() return (require('ide-mcp').status():gsub('%%', '%%%%')) end
