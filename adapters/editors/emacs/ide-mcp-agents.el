@@ -22,9 +22,9 @@
 (require 'ide-mcp-terminal)
 
 (defun ide-mcp--join (agent)
-  "Attach AGENT, unless it waits for the consent of the person or is a model."
+  "Add AGENT, unless it waits for the consent of the person or is a model."
   (let-alist agent
-    (when .pid (setf (alist-get .conn ide-mcp--pids) .pid)) ; only a status has it
+    (when .pid (setf (alist-get .conn ide-mcp--pids) .pid)) ; only the event `status' has it here
     (let ((known (alist-get .conn ide-mcp--agents))
           (name (unless (or .consent .model)
                   (ide-mcp--line (format "%s %s" (or .client "agent") (or .version "")) 130))))
@@ -33,7 +33,7 @@
         (ide-mcp--run-hook 'ide-mcp-connected-functions `((client . ,name) . ,agent))))))
 
 (defun ide-mcp--leave (event)
-  "Forget the agent that has left by EVENT, and the question that waits about it."
+  "Forget the agent that has left with EVENT, and the question about it."
   (let-alist event
     (let ((name (alist-get .conn ide-mcp--agents)))
       (when (eql .conn ide-mcp--target)
@@ -45,9 +45,10 @@
       (when name (ide-mcp--run-hook 'ide-mcp-closed-functions `((client . ,name) . ,event))))))
 
 (defun ide-mcp--consent (conn client)
-  "Ask the person whether CLIENT with the number CONN attaches.
-The answer is a whole word with Enter, since the keys of somebody who goes on
-typing are no answer.  So there is no completion, no history and no default."
+  "Ask the person whether CLIENT, on the connection CONN, may attach.
+The answer is a whole word and Enter, because single keys could be meant for
+what the person is typing.  For the same reason there is no completion, no
+history and no default."
   (let* ((process ide-mcp--process)
          (asks (lambda () (and (eq process ide-mcp--process) (assq conn ide-mcp--agents))))
          answer)
@@ -63,7 +64,7 @@ typing are no answer.  So there is no completion, no history and no default."
       (ide-mcp-tell :cmd (if (equal answer "allow") "allow" "disconnect") :conn conn))))
 
 (defun ide-mcp--question (client)
-  "Return the question about CLIENT, in which a name cannot look like our words."
+  "Return the question about CLIENT, whose name cannot pass for our words."
   (format "An agent %s asks to attach.  Let it attach?  Type allow or refuse, and Enter: "
           (if (string-blank-p (or client ""))
               "without a name"
@@ -101,8 +102,8 @@ Without a choice, the agent that attached last gets them."
       (1 (ide-mcp-tell :cmd "disconnect" :conn conn)))))
 
 (defun ide-mcp--agent-label (conn name)
-  "Return NAME with the terminal or the process of the agent with the number CONN.
-Two agents of one program have one name."
+  "Return NAME with the terminal or the process of the agent on CONN.
+Two agents of the same program have the same name."
   (let* ((pid (alist-get conn ide-mcp--pids))
          (terminal (and pid (seq-find (lambda (buffer) (eql pid (process-id (get-buffer-process buffer))))
                                       (ide-mcp--terminals)))))

@@ -22,7 +22,7 @@
 
 (defcustom ide-mcp-answers nil
   "Alist of functions for your own tools, prompts and resources.
-The keys are the names and URIs which `ide-mcp-config' offers.  A function
+The keys are the names and URIs that `ide-mcp-config' offers.  A function
 receives the arguments as an alist.  The result is the answer, and an error
 is a failure."
   :type '(alist :key-type string :value-type function)
@@ -31,18 +31,18 @@ is a failure."
 ;;; The selection
 
 (defconst ide-mcp--most-moving (* 16 1024)
-  "The number of characters of a region up to which each of its changes is sent.
-A larger one is sent once you pause: the largest takes 40 to 90 ms, as JSON and
+  "The largest region, in characters, of which each change is sent at once.
+A larger one is sent when you pause: the largest takes 40 to 90 ms, as JSON and
 through a pipe that is full.")
 
-(defconst ide-mcp--pause 0.5 "The time in seconds without a key that is such a pause.")
+(defconst ide-mcp--pause 0.5 "The time in seconds without a key that counts as a pause.")
 
-(defvar ide-mcp--sent nil "What `ide-mcp--send-selection' has sent: the file, its state and the region.")
-(defvar-local ide-mcp--counted nil "A state of this buffer, and the number of the line at a position.")
+(defvar ide-mcp--sent nil "What `ide-mcp--send-selection' sent last: the file, its state and the region.")
+(defvar-local ide-mcp--counted nil "The number of the line at a position, for a state of this buffer.")
 
 (defun ide-mcp--send-selection (&optional again)
   "Send the selection, if it has changed or AGAIN is non-nil.
-In a buffer without a file, that of before stays."
+In a buffer without a file, agents keep the selection from before."
   (with-current-buffer (window-buffer)
     (when-let ((file (ide-mcp--file)))
       (let* ((region (use-region-p))
@@ -77,7 +77,8 @@ In a buffer without a file, that of before stays."
 
 (defun ide-mcp--line-here ()
   "Return the number of the line that begins at point.
-It counts from a place nearby, since the person moves by a few lines."
+Count from the last place if it is near: the person mostly moves by a few
+lines."
   (let* ((tick (buffer-chars-modified-tick))
          (line (pcase ide-mcp--counted
                  ((and `(,(pred (eql tick)) ,place ,line) (guard (< (abs (- place (point))) 50000)))
@@ -137,7 +138,7 @@ PATH is the file among the arguments."
             (list :success t :filePath path
                   :languageId (ide-mcp--language)
                   :lineCount (save-restriction (widen) (count-lines (point-min) (point-max)))))
-        ;; Not in place of the terminal of an agent.
+        ;; Not in the window of an agent's terminal.
         (pop-to-buffer buffer (and (with-current-buffer (window-buffer) (ide-mcp--file))
                                    '((display-buffer-reuse-window display-buffer-same-window))))
         (goto-char (point-min))
@@ -159,14 +160,14 @@ PATH is the file among the arguments."
 (declare-function flycheck-error-region-for-mode "ext:flycheck")
 
 (defun ide-mcp--announcing (report)
-  "Return REPORT, a function of Flymake, which then announces the new problems."
+  "Return REPORT of Flymake, with an announcement of the new problems after it."
   (let ((buffer (current-buffer)))
     (lambda (&rest arguments)
       (apply report arguments)
       (when (buffer-live-p buffer) (with-current-buffer buffer (ide-mcp--announce))))))
 
 (defun ide-mcp--announce ()
-  "Announce the new problems of the current buffer, also for Flycheck."
+  "Tell agents that the problems of the current buffer have changed."
   (when (ide-mcp--file)
     (ide-mcp-tell :cmd "diagnostics_changed" :uris (vector (ide-mcp--uri)))))
 
@@ -176,20 +177,20 @@ PATH is the file among the arguments."
 
 (defun ide-mcp--problems (&optional uri)
   "Return the problems of the current buffer.
-The agent that asked for URI receives its own spelling."
+If an agent asked for URI, the answer spells it as the agent did."
   (list :uri (or uri (ide-mcp--uri))
         :diagnostics (vconcat (mapcar #'ide-mcp--problem (flymake-diagnostics))
                               (delq nil (mapcar #'ide-mcp--flycheck-problem
                                                 (bound-and-true-p flycheck-current-errors))))))
 
 (defun ide-mcp--problem (diagnostic)
-  "Return DIAGNOSTIC of Flymake in the current buffer as an object."
+  "Return DIAGNOSTIC of Flymake in the current buffer, as sent to agents."
   (ide-mcp--problem-of (flymake-diagnostic-text diagnostic) (flymake-diagnostic-type diagnostic)
                        (flymake-diagnostic-backend diagnostic)
                        (flymake-diagnostic-beg diagnostic) (flymake-diagnostic-end diagnostic)))
 
 (defun ide-mcp--flycheck-problem (problem)
-  "Return PROBLEM of Flycheck as an object, or nil if it is in another buffer."
+  "Return PROBLEM of Flycheck as sent to agents, or nil if in another buffer."
   (when (eq (flycheck-error-buffer problem) (current-buffer))
     (pcase-let ((`(,start . ,end) (or (flycheck-error-region-for-mode problem 'symbols)
                                       (cons (point-min) (point-min)))))
@@ -197,7 +198,7 @@ The agent that asked for URI receives its own spelling."
                            (flycheck-error-checker problem) start end))))
 
 (defun ide-mcp--problem-of (text level source start end)
-  "Return the problem TEXT of LEVEL and SOURCE from START to END as an object."
+  "Return the problem TEXT of LEVEL and SOURCE from START to END, for agents."
   (cl-flet ((place (position)
               (pcase-let ((`[,line ,column] (ide-mcp--position position)))
                 (list :line line :character column))))

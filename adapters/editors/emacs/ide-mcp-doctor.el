@@ -48,7 +48,7 @@ unless agents need your consent."
          :name "ide-mcp-doctor" :buffer output :connection-type 'pipe :noquery t :coding 'utf-8-unix
          :stderr (get-buffer-create " *ide-mcp*")
          :command `(,@(butlast command) "doctor" "--json"
-                    ;; Otherwise the doctor attaches, and the question about the next agent comes 10 s later.
+                    ;; With consent, you would be asked about the doctor, and about the next agent 10 s later.
                     ,@(and (plist-get ide-mcp-config :consent) '("--no-connect")))
          :sentinel (lambda (process _change)
                      (unless (process-live-p process)

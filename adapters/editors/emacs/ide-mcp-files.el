@@ -7,7 +7,7 @@
 
 ;;; Commentary:
 
-;; What agents do with files: they open, save and write some, which you may have open.
+;; What happens to buffers when agents open, save and write their files.
 
 ;;; Code:
 
@@ -22,22 +22,24 @@
 (require 'ide-mcp-view)
 
 (defconst ide-mcp--copied-line (* 1024 1024)
-  "The longest line of a file that is opened itself, in characters.
-Above, a key would take more than 0.3 s, so the file is shown as a view.")
+  "The longest line, in characters, of a file that agents can open.
+In a longer one a key would take more than 0.3 s, so a copy with broken lines
+is shown.")
 
 (defconst ide-mcp--most-unseen (* 32 1024 1024)
-  "The number of bytes that agents can load into buffers that nobody has seen.
-It is two files of the largest size.  30 files of 15 MiB took 600 MB.")
+  "The maximum size of files loaded for agents and unseen by you, in bytes.
+It is twice the largest file.  Without this limit, 30 files of 15 MiB took
+600 MB.")
 
 (defconst ide-mcp--least-unseen (* 64 1024)
-  "The number of bytes for which a file counts at least that nobody has seen.
-So there are at most 512: a buffer takes memory beside its text.")
+  "The minimum number of bytes for which an unseen file counts.
+So there are at most 512 of them: a buffer takes memory besides its text.")
 
 (defvar-local ide-mcp--foreign nil
-  "Non-nil in a buffer that an agent opened, whose folder is no open folder.")
+  "Non-nil in a buffer that an agent opened: its project is not an open folder.")
 (put 'ide-mcp--foreign 'permanent-local t)
 (defvar-local ide-mcp--unseen nil
-  "Non-nil in a buffer that was loaded for an agent, until a key is pressed in it.
+  "Non-nil in a buffer loaded for an agent, until you press a key in it.
 An agent can show a file while nobody is there.")
 (put 'ide-mcp--unseen 'permanent-local t)
 
@@ -48,8 +50,8 @@ An agent can show a file while nobody is there.")
   (and buffer-file-name (not (file-remote-p buffer-file-name)) buffer-file-name))
 
 (defun ide-mcp--uri (&optional path)
-  "Return the URI of the file PATH, or of that of the current buffer.
-The drive of a path of Windows is the first part, and keeps its colon."
+  "Return the URI of the file PATH, or of the file of the current buffer.
+The drive of a Windows path is the first part, and keeps its colon."
   (let ((path (or path buffer-file-name)) drive)
     (when (string-match-p (rx bos (or (: (any "a-zA-Z") ":" (any "/\\")) "\\\\")) path)
       (setq path (string-replace "\\" "/" path)))
@@ -80,7 +82,7 @@ The drive of a path of Windows is the first part, and keeps its colon."
     (ide-mcp-tell :cmd "folders" :folders (ide-mcp--folders))))
 
 (defun ide-mcp--tab ()
-  "Return the current buffer as a tab of VS Code."
+  "Return the current buffer as a tab, for getOpenEditors."
   (list :uri (ide-mcp--uri)
         :label (file-name-nondirectory buffer-file-name)
         :isDirty (if (buffer-modified-p) t :false)
@@ -112,15 +114,15 @@ The drive of a path of Windows is the first part, and keeps its colon."
   (add-hook 'pre-command-hook #'ide-mcp--look nil t))
 
 (defun ide-mcp--look ()
-  "Note that the current buffer is seen."
+  "Remember that the person has seen the current buffer."
   (setq ide-mcp--unseen nil)
   (remove-hook 'pre-command-hook #'ide-mcp--look t))
 
 (put 'ide-mcp--look 'permanent-local-hook t)
 
 (defun ide-mcp--unseen-bytes (except)
-  "Return the bytes of the unseen buffers, without the buffer EXCEPT.
-They are those of now, since a buffer can follow its file, and can be killed."
+  "Return the bytes of the unseen buffers, except those of the buffer EXCEPT.
+Count them now, because a buffer can follow its file, and can be killed."
   (cl-loop for buffer in (buffer-list)
            unless (or (eq buffer except) (not (buffer-local-value 'ide-mcp--unseen buffer)))
            sum (with-current-buffer buffer
@@ -129,9 +131,9 @@ They are those of now, since a buffer can follow its file, and can be killed."
                    (max ide-mcp--least-unseen (1- (position-bytes (point-max))))))))
 
 (defun ide-mcp--check-file (path unseen &optional buffer)
-  "Signal an error unless PATH is a plain file that can be opened.
-If UNSEEN is non-nil, the person has not looked at it.  BUFFER has its text of
-before."
+  "Signal an error unless PATH is a regular file that can be opened.
+If UNSEEN is non-nil, the person has not looked at it, and it must fit into the
+limit.  BUFFER has the old text of the file."
   (let ((size (ide-mcp--guarded
                 (and (file-regular-p path) (file-readable-p path)
                      (file-attribute-size (file-attributes (file-truename path)))))))
@@ -177,9 +179,9 @@ before."
           buffer)))))
 
 (defun ide-mcp--up-to-date (buffer)
-  "Return BUFFER, read again if only its file has changed.
-Undo brings back the text of before.  Return nil if there is no BUFFER, or if
-its file now has a line so long that a copy is shown."
+  "Return BUFFER, read again if its file has changed and its text has not.
+Undo brings back the old text.  Return nil if there is no BUFFER, or if its
+file now has a line so long that a copy must be shown."
   (when buffer
     (with-current-buffer buffer
       (if (or (buffer-modified-p) (verify-visited-file-modtime) (ide-mcp--by-program-p))
@@ -192,7 +194,7 @@ its file now has a line so long that a copy is shown."
                   (undo-boundary)
                   (ide-mcp--guarded (revert-buffer t t t))
                   (undo-boundary)
-                  (when ide-mcp--unseen (setq buffer-undo-list nil)) ; of a text that nobody knows
+                  (when ide-mcp--unseen (setq buffer-undo-list nil)) ; nobody has seen the old text
                   (unless large (ide-mcp--tame-again)))
                 buffer)
             (ide-mcp--kill text)))))))
@@ -201,7 +203,8 @@ its file now has a line so long that a copy is shown."
 
 (defun ide-mcp--expect-edit (path &optional state text)
   "Read the file PATH again once an agent has written it.
-TEXT was accepted for it, when its buffer had STATE."
+If the person accepted a proposal, TEXT is what they accepted, and STATE that
+of the buffer with which it was compared."
   (when-let ((buffer (ide-mcp--buffer path)))
     (with-current-buffer buffer
       (cond ((ide-mcp--by-program-p)
@@ -214,20 +217,20 @@ TEXT was accepted for it, when its buffer had STATE."
             (t (ide-mcp--say "An agent may write a file that you have not saved: %s" path))))))
 
 (defun ide-mcp--tame-again ()
-  "Leave the major mode of a buffer that an agent has made too large for it."
+  "Leave the major mode of a buffer whose file an agent has made too large."
   (when (and (ide-mcp--too-large buffer-file-name) (not (eq major-mode 'fundamental-mode)))
     (fundamental-mode)
     (ide-mcp--tame)))
 
 (defun ide-mcp--state (path)
-  "Return the state of the text in the buffer of PATH, or nil."
+  "Return the buffer of PATH and the state of its text, or nil."
   (when-let ((buffer (ide-mcp--buffer path)))
     (cons buffer (buffer-chars-modified-tick buffer))))
 
 (defun ide-mcp--take-in (buffer state text tries)
-  "Take the accepted TEXT into BUFFER, with whose unsaved text you compared it.
-It happens once the file has the text, if BUFFER still has STATE.  The agent has
-TRIES times 0.2 s to write the file."
+  "Replace the unsaved text of BUFFER by TEXT, which was accepted for it.
+The proposal was compared with that unsaved text.  Wait until the file has
+TEXT, TRIES times 0.2 s at most, and do nothing if BUFFER no longer has STATE."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (let ((accepted (ide-mcp--lines-of text)) read)
@@ -261,10 +264,10 @@ TRIES times 0.2 s to write the file."
           (list buffer last-coding-system-used (file-attribute-modification-time attributes)))))))
 
 (defun ide-mcp--replace (read)
-  "Replace the text of the current buffer by READ, the file.  You can undo it."
+  "Replace the text of the current buffer by that of READ.  You can undo it."
   (pcase-let ((`(,text ,coding ,time) read)
               (inhibit-read-only t))
-    (set-visited-file-modtime time) ; first, or the change would ask about the file
+    (set-visited-file-modtime time) ; first, otherwise the change asks about the file
     (save-restriction
       (widen)
       (undo-boundary)

@@ -1,4 +1,4 @@
-;;; ide-mcp-guard.el --- Bounds for what an agent names and sends  -*- lexical-binding: t; -*-
+;;; ide-mcp-guard.el --- Limits for what an agent names and sends  -*- lexical-binding: t; -*-
 
 ;; Copyright (c) 2026 the ide-mcp authors
 
@@ -7,7 +7,7 @@
 
 ;;; Commentary:
 
-;; An agent, or what it has read, can choose each name and each text that arrives here.
+;; An agent, or what it has read, can choose every name and every text that arrives here.
 ;; A path means a file of this machine, whatever it looks like: with handlers, Emacs would
 ;; start `ssh' or `sudo' for "/ssh:HOST:/x", and `gpg' for "x.gpg".  No text chooses a
 ;; major mode or sets a variable, and nothing that is done for an agent asks you a question:
@@ -21,54 +21,55 @@
 
 (defgroup ide-mcp nil "Coding agents that attach to Emacs." :group 'tools)
 
-;; The limits of what Emacs is given to show: a key must be answered in half a second.
-;; Measured with Emacs 28.2 on a terminal, while other programs computed.
+;; The limits of what Emacs has to show, so that it answers a key in half a second.
+;; Measured with Emacs 28.2 in a terminal, on a busy machine.
 
 (defconst ide-mcp--most-bytes (* 16 1024 1024)
-  "The largest file that is opened for an agent, as the largest proposal.")
+  "The largest file that is opened for an agent: as large as a proposal can be.")
 
 (defconst ide-mcp--most-colored (* 128 1024)
-  "The number of characters up to which a text gets a major mode.
-The end of 256 KiB takes 0.8 s in Ruby, and 0.5 s in a shell script.")
+  "The largest text that gets a major mode, in characters.
+To show the end of 256 KiB takes 0.8 s in Ruby, and 0.5 s in a shell script.")
 
 (defconst ide-mcp--cc-modes '(c-mode c++-mode c-or-c++-mode objc-mode java-mode idl-mode pike-mode
                               awk-mode csharp-mode)
-  "Modes of CC Mode, in whose place a proposal gets `ide-mcp--c-mode'.
-No size bounds their time: a key takes 3.5 s in 32 KiB of quotes, and 0.9 s in
-8 KiB of them, but 25 s in 4 KiB of \"a::b<c>\" in C++, and 2 s in 1 KiB.")
+  "Modes of CC Mode, instead of which a proposal gets `ide-mcp--c-mode'.
+No limit of size would help: a key takes 3.5 s in 32 KiB of quotes, and 0.9 s
+in 8 KiB of them, but 25 s in 4 KiB of \"a::b<c>\" in C++, and 2 s in 1 KiB.")
 
 (defconst ide-mcp--slow-modes `((perl-mode ,@ide-mcp--cc-modes) . 32768)
-  "Modes that are slower, with the number of characters of the largest file.
+  "Modes that are slower, and the largest file that gets them, in characters.
 A smaller one is as slow as when the person opens it.")
 
 (defconst ide-mcp--most-c (* 64 1024)
-  "The number of characters up to which a proposal gets `ide-mcp--c-mode'.
-The end takes 0.25 s in 64 KiB of quotes, and 0.5 s in 128 KiB.")
+  "The largest proposal that gets `ide-mcp--c-mode', in characters.
+To show its end takes 0.25 s in 64 KiB of quotes, and 0.5 s in 128 KiB.")
 
 (defconst ide-mcp--most-perl (* 8 1024)
-  "The number of characters up to which a proposal gets the mode of Perl.
-Its end takes 0.25 s in 8 KiB of quotes, 0.5 s in 16 KiB, and 1 s in 32 KiB.")
+  "The largest proposal that gets the mode of Perl, in characters.
+To show its end takes 0.25 s in 8 KiB of quotes, 0.5 s in 16 KiB, and 1 s in
+32 KiB.")
 
 (defconst ide-mcp--deepest 50
-  "The depth of parentheses up to which a text gets a major mode.
-CC Mode needs 98 s to show the end of 128 KiB of opening parentheses.  Modes for
-other languages look for their beginnings too.")
+  "The deepest nesting of parentheses with which a text gets a major mode.
+CC Mode needs 98 s to show the end of 128 KiB of opening parentheses.  Modes
+for other languages also look for the outermost one.")
 
 (defconst ide-mcp--longest-line (* 64 1024)
-  "The longest line that gets a major mode, in characters.
+  "The longest line, in characters, with which a text gets a major mode.
 In a line of JavaScript of 64 KiB a key takes 0.15 s, with 256 KiB 0.5 s, and
 with 15 MiB more than 30 s.  Without a major mode, `end-of-line' takes 4 s with
 15 MiB, so a view breaks longer lines.")
 
 (defconst ide-mcp--patience 0.15
-  "Time in seconds for a comparison, and for the words of its changes.
-That of 300,000 changed lines takes a second.")
+  "The maximum time in seconds to compare two texts, and then their words.
+To compare 300,000 changed lines takes a second.")
 
 (defmacro ide-mcp--guarded (&rest body)
   "Evaluate BODY, which handles a file or a text that an agent names.
-A question is an error, handlers of file names and what a text or a folder asks
-for are off, and warnings open no window.  `vc' would run `git', with the
-settings of the folder."
+A question is an error, and warnings open no window.  Handlers of file names
+are off, and so is what a text or a folder can ask for.  VC is off, because it
+would run git with the settings of the folder."
   (declare (indent 0) (debug t))
   `(let ((inhibit-interaction t)
          (file-name-handler-alist nil)
@@ -88,9 +89,9 @@ settings of the folder."
      ,@body))
 
 (defmacro ide-mcp--for-project (&rest body)
-  "Evaluate BODY, the search for a project, without orders of its folder.
-Emacs 28 evaluates what .dir-locals.el has, and asks nobody, and git starts the
-monitor that its settings name."
+  "Evaluate BODY, the search for a project, without running what it names.
+Emacs 28 would evaluate forms in .dir-locals.el without asking, and git would
+start the file system monitor that its settings name."
   (declare (indent 0) (debug t))
   `(let ((enable-dir-local-variables nil)
          (process-environment (append '("GIT_CONFIG_COUNT=1" "GIT_CONFIG_KEY_0=core.fsmonitor"
@@ -102,8 +103,8 @@ monitor that its settings name."
 
 (defun ide-mcp--line (text &optional length)
   "Return TEXT as one line of at most LENGTH characters, or 200.
-What breaks a line, controls a terminal or turns the direction becomes a
-question mark."
+Line breaks, control characters and marks that change the direction of writing
+become question marks."
   (let ((length (or length 200))
         (text (replace-regexp-in-string
                (rx (any (0 . 31) (127 . #x9f) #xad #x61c (#x200b . #x200f) (#x2028 . #x202e)
@@ -118,7 +119,7 @@ question mark."
     (buffer-substring-no-properties (point-min) (point-max))))
 
 (defun ide-mcp--dos-p (text)
-  "Return non-nil if each line of TEXT ends as in DOS."
+  "Return non-nil if each line of TEXT ends with CR LF."
   (and (string-search "\r\n" text)
        (not (string-match-p (rx (or bos (not "\r")) "\n") text))))
 
@@ -132,7 +133,7 @@ question mark."
 ;;; Files and buffers
 
 (defun ide-mcp--kill (buffer)
-  "Kill BUFFER, which is one of ours, without a question, if the person did not."
+  "Kill BUFFER, one of ours, without a question, unless it is already dead."
   (when (buffer-live-p (get-buffer buffer))
     (with-current-buffer buffer
       (let ((kill-buffer-query-functions nil)) (kill-buffer)))))
@@ -151,13 +152,12 @@ question mark."
   (ide-mcp--guarded (find-buffer-visiting path)))
 
 (defun ide-mcp--by-program-p ()
-  "Return non-nil if a program stands between the current buffer and its file.
-Examples are `gpg' and `gzip'."
+  "Return non-nil if a program, such as gpg or gzip, writes the current file."
   (find-file-name-handler buffer-file-name 'write-region))
 
 (defun ide-mcp--long-line-p (length)
-  "Return non-nil if a line of the current buffer has more than LENGTH characters.
-It looks at one place for each LENGTH characters."
+  "Return non-nil if a line of the current buffer is longer than LENGTH.
+This looks at one place for each LENGTH characters."
   (save-excursion
     (goto-char (point-min))
     (let (long)
@@ -187,7 +187,7 @@ VIEW is non-nil if it is a view."
            (format "parentheses deeper than %d" ide-mcp--deepest)))))
 
 (defun ide-mcp--deeper-p (depth)
-  "Return non-nil if parentheses reach DEPTH, wherever they are."
+  "Return non-nil if parentheses reach DEPTH, even in strings and comments."
   (let ((table (make-syntax-table)))
     (modify-syntax-entry ?\" "." table)
     (modify-syntax-entry ?\\ "." table)
@@ -199,12 +199,13 @@ VIEW is non-nil if it is a view."
   "Show the current buffer, which is too large for a major mode, without delay."
   (setq-local bidi-paragraph-direction 'left-to-right
               bidi-inhibit-bpa t
-              truncate-lines nil)) ; finding the end of a line that is cut takes seconds
+              truncate-lines nil)) ; to find the end of a truncated line takes seconds
 
 (defun ide-mcp--mode (path)
   "Return the major mode for the name PATH if it only colors a text, or nil.
-Others read or run what a text names: Org fetches a SETUPFILE, Diff looks for
-the files in its headers, and modes for documents and archives start programs."
+Other modes read or run what a text names: Org fetches a SETUPFILE, Diff looks
+for the files in its headers, and modes for documents and archives start
+programs."
   (let* ((name (file-name-sans-versions path))
          (find (lambda (fold)
                  (let ((case-fold-search fold))
@@ -223,7 +224,7 @@ the files in its headers, and modes for documents and archives start programs."
            mode))))
 
 (defmacro ide-mcp--with-mode-of (path &rest body)
-  "Evaluate BODY guarded, so that only PATH and a #! line choose a major mode."
+  "Evaluate BODY guarded: only the name PATH and a #! line choose a major mode."
   (declare (indent 1) (debug t))
   `(let ((auto-mode-alist
           (when-let ((mode (ide-mcp--mode ,path))) (list (cons "" mode)))))
@@ -231,7 +232,8 @@ the files in its headers, and modes for documents and archives start programs."
 
 (defun ide-mcp--choose-mode (path)
   "Choose the major mode of the current buffer, a view, for PATH.
-The hooks are for files: a view gets no language server."
+Do not run the hooks of the mode, which are for files: a view must not get a
+language server."
   (ide-mcp--with-mode-of path
     (let ((auto-mode-alist (ide-mcp--without-cc auto-mode-alist))
           (interpreter-mode-alist (ide-mcp--without-cc interpreter-mode-alist))
@@ -240,14 +242,15 @@ The hooks are for files: a view gets no language server."
     (font-lock-mode)))
 
 (defun ide-mcp--without-cc (modes)
-  "Return the alist MODES with `ide-mcp--c-mode' in place of the modes of CC Mode."
+  "Return the alist MODES with `ide-mcp--c-mode' instead of modes of CC Mode."
   (mapcar (pcase-lambda (`(,key . ,mode))
             (cons key (if (memq mode ide-mcp--cc-modes) 'ide-mcp--c-mode mode)))
           modes))
 
 (define-derived-mode ide-mcp--c-mode prog-mode "C*"
   "The colors of a proposed text in C or a language like it.
-Its time grows with the text alone, since it knows words, comments and strings."
+It colors only keywords, comments and strings, so its time grows only with the
+size of the text."
   :interactive nil
   :syntax-table (let ((table (make-syntax-table)))
                   (pcase-dolist (`(,character . ,entry)

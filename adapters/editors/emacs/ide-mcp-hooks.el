@@ -8,7 +8,7 @@
 ;;; Commentary:
 
 ;; The hooks of the package.  Their functions receive an alist: the event of docs/sidecar.md.
-;; That of an agent has its name, as in the mode line, as `client'.
+;; If the event is about an agent, `client' is its name, as in the mode line.
 
 ;;; Code:
 
@@ -45,7 +45,7 @@ Its `verdict' is \"accept\", \"reject\" or \"withdrawn\"."
   :group 'ide-mcp)
 
 (defcustom ide-mcp-paused-functions nil
-  "Functions that are called when agents see no files and selections any more."
+  "Functions that are called when agents no longer see files and selections."
   :type 'hook
   :group 'ide-mcp)
 
@@ -55,7 +55,7 @@ Its `verdict' is \"accept\", \"reject\" or \"withdrawn\"."
   :group 'ide-mcp)
 
 (defun ide-mcp--run-hook (hook event)
-  "Call the functions of HOOK with EVENT.  What they do wrong is theirs alone."
+  "Call the functions of HOOK with EVENT.  Show their errors and go on."
   (condition-case problem
       (run-hook-with-args hook event)
     (error (ide-mcp--say "%s: %s" hook (error-message-string problem)))))

@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; Goes from change to change in a proposal, takes one out, or compares it in Ediff.  The
-;; proposal is accepted as a whole, with what is left in it.
+;; Goes from change to change in a proposal, takes one out, or compares the texts in Ediff.
+;; The proposal is then accepted as a whole, with the changes that are left.
 
 ;;; Code:
 
@@ -19,11 +19,11 @@
 (defvar ediff-keep-variants)
 (declare-function ediff-really-quit "ediff-util")
 
-(defvar-local ide-mcp--unmarked nil "The reason for which the changes of this proposal are not marked.")
+(defvar-local ide-mcp--unmarked nil "Why the changes of this proposal are not marked, or nil.")
 (defvar-local ide-mcp--ediff nil "The control buffer of the Ediff of this proposal.")
 
 (defun ide-mcp--check-compared ()
-  "Refuse a command in a buffer without a proposal that was compared with its file."
+  "Refuse a command unless this buffer has a proposal that was compared."
   (unless ide-mcp--old (ide-mcp--refuse "There is no proposal in this buffer"))
   (when ide-mcp--unmarked (ide-mcp--refuse "The texts are not compared: %s" ide-mcp--unmarked)))
 
@@ -35,7 +35,7 @@
         (lambda (one other) (< (overlay-start one) (overlay-start other)))))
 
 (defun ide-mcp-next-hunk (&optional count)
-  "Go to the next change of this proposal, or by COUNT."
+  "Go to the next change of this proposal, or COUNT further."
   (interactive "p")
   (dotimes (_ (abs (or count 1)))
     (let ((places (mapcar #'overlay-start (ide-mcp--hunk-overlays))))
@@ -45,7 +45,7 @@
                      (ide-mcp--refuse "There is no other change there"))))))
 
 (defun ide-mcp-previous-hunk (&optional count)
-  "Go to the previous change of this proposal, or by COUNT."
+  "Go to the previous change of this proposal, or COUNT back."
   (interactive "p")
   (ide-mcp-next-hunk (- (or count 1))))
 

@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; Messages to the person, choices, and a log of both sides.  The log has the names of commands
-;; and events, and none of your texts.
+;; Messages to the person, choices, and a log of what Emacs and the sidecar exchange.  The
+;; log has the names of commands and events, and none of your texts.
 
 ;;; Code:
 
@@ -21,10 +21,10 @@ The messages that you see in the echo area have the level `info'."
   :type '(choice (const :tag "Nothing" nil) (const error) (const warn) (const info) (const debug))
   :group 'ide-mcp)
 
-(defconst ide-mcp--most-logged (* 64 1024) "The number of characters of the log.")
+(defconst ide-mcp--most-logged (* 64 1024) "The maximum size of the log, in characters.")
 
 (defun ide-mcp--log (level format &rest values)
-  "Write FORMAT with VALUES into the log, if it has LEVEL."
+  "Write FORMAT with VALUES into the log, if LEVEL is severe enough."
   (let ((levels '(error warn info debug)))
     (when (memq ide-mcp-log-level (memq level levels))
       (with-current-buffer (get-buffer-create "*ide-mcp log*")
@@ -58,9 +58,9 @@ The messages that you see in the echo area have the level `info'."
   (user-error "%s" (ide-mcp--line (concat "ide-mcp: " (apply #'format format values)))))
 
 (defun ide-mcp--choose (prompt texts)
-  "Ask the person by PROMPT for one of TEXTS, and return its place from 0.
-Its number from 1 chooses it too.  Each is a line of the frame: the rest of a
-longer name would begin a line of its own, and could look like a choice."
+  "Ask the person by PROMPT for one of TEXTS, and return its index, from 0.
+The person can also type its number, from 1.  Each is cut to fit on one line:
+if a name wrapped, its end could look like another choice."
   (let* ((completions-format 'one-column)
          (columns (- (frame-width) 8))
          (choices (seq-map-indexed (lambda (text place)

@@ -73,7 +73,8 @@ can give a PATH with its lines FROM and TO, which count from 1.  This turns
 ;;; Lists of files
 
 (defun ide-mcp--paths-here ()
-  "Return the paths that are marked or at point in a list of files, or nil."
+  "Return the paths that are marked or at point in a list of files.
+Return nil in another buffer."
   (when-let ((entry (seq-find (lambda (entry) (derived-mode-p (car entry))) ide-mcp-path-functions)))
     (or (mapcar #'expand-file-name (delq nil (funcall (cdr entry))))
         (ide-mcp--refuse "There is no file at point"))))
@@ -84,7 +85,7 @@ can give a PATH with its lines FROM and TO, which count from 1.  This turns
 (declare-function neo-buffer--get-filename-current-line "ext:neotree")
 
 (defun ide-mcp--ibuffer-files ()
-  "Return the files of the marked buffers, or of that at point."
+  "Return the files of the marked buffers, or of the buffer at point."
   (mapcar #'buffer-file-name (or (ibuffer-get-marked-buffers) (list (ibuffer-current-buffer t)))))
 
 (defun ide-mcp--treemacs-files ()

@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; Finds the program `ide-mcp', fetches that of the release of this package, and says which
-;; side to update.
+;; Finds the program `ide-mcp', fetches the one of this package's release, and says whether
+;; the program or the package is too old.
 
 ;;; Code:
 
@@ -31,24 +31,25 @@ with (:pid nil :folders [\"/workspace\"]), the folders of the container, in
 (declare-function ide-mcp-mode "ide-mcp")
 
 (defconst ide-mcp--release '(:version "0.2.0" :base nil :sums nil)
-  "The release of which this package is a part.
-Releasing fills in where its programs are, and an alist of their SHA-256 sums.")
+  "The release that this package belongs to.
+A release fills in the address of its programs, and an alist of their SHA-256
+sums.")
 
 (defvar ide-mcp--started nil "The command of the sidecar, or why there is none.")
 (defvar ide-mcp--work nil "The folder of `ide-mcp-install' while it runs.")
 
 (defun ide-mcp--release (member)
-  "Return MEMBER of the release of which this package is a part."
+  "Return MEMBER of `ide-mcp--release'."
   (plist-get ide-mcp--release member))
 
 (defun ide-mcp--own (name)
-  "Return the path of the file NAME, a program of `ide-mcp-install'."
+  "Return the path of the program NAME in the folder of `ide-mcp-install'."
   (expand-file-name (concat name (if (eq system-type 'windows-nt) ".exe" ""))
                     (locate-user-emacs-file "ide-mcp-program/")))
 
 (defun ide-mcp--command ()
-  "Return `ide-mcp-command' with the fetched program if PATH has none.
-Return a text if neither is there."
+  "Return `ide-mcp-command', with the fetched program if PATH has none.
+If there is neither, return a string that says so."
   (pcase-let ((`(,program . ,words) ide-mcp-command)
               (own (ide-mcp--own "ide-mcp")))
     (cond ((executable-find program) ide-mcp-command)
@@ -61,8 +62,8 @@ Return a text if neither is there."
                        "see the README of ide-mcp"))))))
 
 (defun ide-mcp--advice (version)
-  "Return which side to update if a program has VERSION, or nil.
-A program understands an earlier package."
+  "Return whether to update the program with VERSION or the package, or nil.
+A program that is newer only in the third number understands the package."
   (let* ((own (ide-mcp--release :version))
          (mine (version-to-list own))
          (other (ignore-errors (version-to-list version)))
@@ -82,7 +83,7 @@ A program understands an earlier package."
                 ", by your package manager"))))))
 
 (defun ide-mcp--platform ()
-  "Return the name of this system among the programs of a release."
+  "Return the target triple of this system, which names its program in a release."
   (if (eq system-type 'windows-nt)
       "x86_64-pc-windows-gnu"
     (let ((processor (car (split-string system-configuration "-"))))
@@ -139,7 +140,7 @@ ide-mcp-program of `user-emacs-directory', and is used if PATH has no other."
           `("tar" "-xf" ,archive "-C" ,ide-mcp--work ,program)
           "the archive cannot be unpacked: "
           (lambda (_)
-            ;; It must start in its final folder before it replaces another one.
+            ;; The new program must run in its final folder before it replaces the old one.
             (make-directory (file-name-directory own) t)
             (copy-file unpacked new t)
             (set-file-modes new #o755)
@@ -159,7 +160,7 @@ ide-mcp-program of `user-emacs-directory', and is used if PATH has no other."
                                                                  "starts it"))))))))))))))
 
 (defun ide-mcp--put-in-place (own new)
-  "Put the program NEW in the place of OWN, which stays if that fails."
+  "Replace the program OWN by NEW, and keep OWN if that fails."
   (condition-case nil (rename-file new own t)
     (error ; Windows cannot replace a running program, but can rename it
      (let ((old (ide-mcp--own (format "old-%d" (emacs-pid)))))
@@ -195,13 +196,13 @@ If that fails, nothing is installed, and PROBLEM begins the reason."
                            (funcall then text))))))))))))
 
 (defun ide-mcp--end-work ()
-  "Remove all that `ide-mcp-install' has made but the program."
+  "Remove all that `ide-mcp-install' has made, except the program."
   (remove-hook 'kill-emacs-hook #'ide-mcp--end-work)
   (when ide-mcp--work (delete-directory ide-mcp--work t))
   (setq ide-mcp--work nil)
   (let ((new (ide-mcp--own (format "new-%d" (emacs-pid)))))
     (when (file-exists-p new) (delete-file new))
-    ;; Programs that were replaced earlier: one that still runs stays until the next time.
+    ;; Programs that were replaced earlier.  Windows keeps one that still runs; it is removed the next time.
     (dolist (old (file-expand-wildcards (ide-mcp--own "old-*"))) (ignore-errors (delete-file old)))
     (ignore-errors (delete-directory (file-name-directory new))))) ; if it is empty
 

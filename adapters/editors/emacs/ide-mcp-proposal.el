@@ -34,38 +34,38 @@ A change takes effect when `ide-mcp-mode' is turned on."
   "Function that shows a proposal, and returns a function that closes the view.
 It receives the event `diff' of docs/sidecar.md as an alist, with `client',
 the name of the agent, and with the functions `accept', which receives the
-text, and `reject'.  The first call of these counts.  `accept' returns nil if
-the proposal has ended before.  The function that closes the view returns the
-buffer in which it leaves a text that you have typed, or nil."
+text, and `reject'.  Only the first call of one of these counts.  `accept'
+returns nil if the proposal has already ended.  The function that closes the
+view returns the buffer in which it leaves a text that you have typed, or nil."
   :type 'function
   :group 'ide-mcp)
 
 (defconst ide-mcp--idle-delay 0.5
   "Time in seconds without a key after which a view may open or close.
 Otherwise another buffer would take the keys that the person types.  A proposal
-is accepted after the same time at the earliest: who pressed a key before that
-cannot have read the text.")
+must be on the screen for the same time before it can be accepted: a key
+pressed earlier was not meant for it.")
 
 (defconst ide-mcp--most-kept 8
-  "The number of withdrawn texts, into which the person typed, that stay.
-With so many, further proposals fail until the person saves or kills one: what
-was typed is never thrown away, and one stray key in a new view keeps a text of
-up to 16 MiB.")
+  "The maximum number of withdrawn texts, edited by the person, that are kept.
+With so many, further proposals fail until the person saves or kills one.  What
+was typed is never thrown away, but one stray key in a new view is enough to
+keep a text of up to 16 MiB.")
 
 (defvar ide-mcp--proposals nil
-  "Alist from calls to lists of the function that closes the view, and the event.
-The function is nil before there is a view.")
+  "Alist from calls to lists of two: a function and the event.
+The function closes the view, and is nil until there is one.")
 (defvar ide-mcp--waiting nil
   "Alist from keys to functions that wait until the person does not type.
-The key is the call of a proposal, or `consent' with the connection of an agent.
-It is nil for a function that closes a view.")
+The key is the number of a call, or `consent' and the connection of an agent,
+or nil for a function that closes a view.")
 (defvar-local ide-mcp--proposal nil "The proposal of this buffer.")
 (defvar ide-mcp--undecided nil
-  "The `num-input-keys' at which a view ended without a decision of the person.
+  "The value of `num-input-keys' when a view ended without a decision.
 No proposal is shown before the next key: the person may be about to accept the
 text that was there, and would accept another one unread.")
 (defvar ide-mcp--answered nil
-  "The time of the last answer to a question, after which Emacs has no idle time.")
+  "The time of the last answer to a question: Emacs has no idle time after it.")
 (defvar-local ide-mcp--kept nil "Non-nil in a buffer with what the person typed into a proposal.")
 (put 'ide-mcp--kept 'permanent-local t)
 
@@ -81,7 +81,7 @@ text that was there, and would accept another one unread.")
   "Keys in a proposal.")
 
 (define-minor-mode ide-mcp-proposal-mode
-  "Decide about a proposal, whose text you can edit.
+  "Accept or reject a proposal, whose text you can edit.
 Killing the buffer rejects the proposal."
   :group 'ide-mcp)
 
@@ -129,7 +129,7 @@ go that many further."
 
 ;;;###autoload
 (defun ide-mcp-previous (&optional step)
-  "Show the previous proposal, or the one STEP before."
+  "Show the previous proposal, or go back by STEP."
   (interactive "p")
   (ide-mcp-next (- (or step 1))))
 
@@ -152,7 +152,7 @@ go that many further."
           calls))))
 
 (defun ide-mcp--open-calls ()
-  "Return the numbers of the open proposals, the first one first."
+  "Return the numbers of the open proposals, the oldest first."
   (or (sort (mapcar #'car ide-mcp--proposals) #'<)
       (ide-mcp--refuse "There is no proposal")))
 
@@ -170,7 +170,7 @@ Signal an error if there is none, or return nil if OR-NONE is non-nil."
                                  (mapcar #'window-buffer
                                          (seq-mapcat (lambda (frame) (window-list frame 'no-minibuffer))
                                                      (ide-mcp--seen-frames)))))))
-    (cond ((seq-find (lambda (view) ; one that has not ended, if there is one
+    (cond ((seq-find (lambda (view) ; preferably one that has not ended
                        (assq (alist-get 'call (buffer-local-value 'ide-mcp--proposal view)) ide-mcp--proposals))
                      views))
           ((car views))
@@ -179,12 +179,12 @@ Signal an error if there is none, or return nil if OR-NONE is non-nil."
           (t (ide-mcp--refuse "There is no proposal")))))
 
 (defun ide-mcp--seen-frames ()
-  "Return the frames on the screen, the selected one first.
-Of several frames in a terminal, the others are behind it."
+  "Return the frames that the person can see, the selected one first.
+Of several frames in a terminal, only the selected one is visible."
   (cons (selected-frame) (seq-filter #'display-graphic-p (visible-frame-list))))
 
 (defun ide-mcp--go-to (call)
-  "Show the proposal CALL, since the person asks for it."
+  "Show the proposal CALL at once, because the person asked for it."
   (dolist (entry ide-mcp--waiting) ; a view that has ended is closed first
     (unless (car entry)
       (setq ide-mcp--waiting (delq entry ide-mcp--waiting))
@@ -203,7 +203,7 @@ Of several frames in a terminal, the others are behind it."
              (force-mode-line-update t)))))
 
 (defun ide-mcp--put-aside (view)
-  "Take the proposal in the buffer VIEW from the screen, to which it comes back."
+  "Remove the proposal in the buffer VIEW from the screen, and let it wait again."
   (ide-mcp--hide view)
   (ide-mcp--wait (alist-get 'call (buffer-local-value 'ide-mcp--proposal view))
                  (lambda ()
@@ -235,8 +235,8 @@ Of several frames in a terminal, the others are behind it."
 
 (defun ide-mcp--decide (event view state verdict &optional text)
   "Answer the diff of EVENT with VERDICT and TEXT, unless its VIEW has ended.
-STATE is that of the buffer of the file when the view was shown.  Return nil if
-the view has ended."
+STATE is that of the file's buffer when the view was shown.  Return nil if the
+view has ended."
   (let-alist event
     (cond ((memq view ide-mcp--proposals)
            (setf (alist-get .call ide-mcp--proposals nil t) nil
@@ -250,7 +250,7 @@ the view has ended."
           ((equal verdict "accept") (ide-mcp--say "Nothing is accepted, the proposal has ended: %s" .path) nil))))
 
 (defun ide-mcp--withdraw (close name reason)
-  "Call CLOSE for the view of a proposal for NAME that has ended by REASON."
+  "Call CLOSE for the view of a proposal for NAME, which ended for REASON."
   (setq ide-mcp--undecided num-input-keys)
   (let ((kept (funcall close)))
     (ide-mcp--say "%s.%s  The next proposal waits for a key"
@@ -261,8 +261,8 @@ the view has ended."
                   (if (bufferp kept) (format "  Your text is in %s." (buffer-name kept)) ""))))
 
 (defun ide-mcp--close (call &optional reason)
-  "End the proposal CALL by REASON, and close its view in a pause of the person.
-The closing comes before all else that waits, and so before the next view."
+  "End the proposal CALL for REASON, and close its view when the person pauses.
+The view closes before all else that waits, and so before the next view opens."
   (pcase-let ((`(,close ,event) (alist-get call ide-mcp--proposals)))
     (setf (alist-get call ide-mcp--proposals nil t) nil
           (alist-get call ide-mcp--waiting nil t) nil)
@@ -271,7 +271,7 @@ The closing comes before all else that waits, and so before the next view."
     (when close (push (cons nil (lambda () (funcall close reason))) ide-mcp--waiting))))
 
 (defun ide-mcp--mark-ended (call)
-  "Say in the view of the proposal CALL, which stays for a while, that it ended."
+  "Say in the view of the proposal CALL, which is still open, that it has ended."
   (when-let ((view (ide-mcp--view-of call)))
     (with-current-buffer view
       (setq header-line-format
@@ -294,11 +294,11 @@ The closing comes before all else that waits, and so before the next view."
 ;;; Pauses of the person
 
 (defun ide-mcp--wait (key function)
-  "Call FUNCTION, for a call or another KEY, once the person does not type."
+  "Let FUNCTION wait, with KEY, until the person does not type."
   (setq ide-mcp--waiting (append ide-mcp--waiting (list (cons key function)))))
 
 (defun ide-mcp--reviewing-p ()
-  "Return non-nil if the person reviews a proposal, and has not put it aside."
+  "Return non-nil if the person is reviewing a proposal, not put aside."
   (seq-some (pcase-lambda (`(,call ,close)) (and close (not (assq call ide-mcp--waiting))))
             ide-mcp--proposals))
 
@@ -311,7 +311,7 @@ The closing comes before all else that waits, and so before the next view."
 
 (defun ide-mcp--go-on ()
   "Call the functions that wait, unless the person types or reviews a proposal.
-A proposal also waits for a key after the end of one without a decision."
+If a proposal ended without a decision, the next one also waits for a key."
   (cancel-function-timers #'ide-mcp--go-on)
   (while (and ide-mcp--waiting
               (time-less-p ide-mcp--idle-delay
@@ -339,7 +339,7 @@ See `ide-mcp-show-function', and `ide-mcp-layout' for the windows."
     (unwind-protect
         (setq close (ide-mcp--guarded
                       (ide-mcp--show proposal (lambda (buffer) (push buffer buffers) buffer))))
-      (unless close ; nothing of a view that failed is left
+      (unless close ; a view that failed leaves nothing behind
         (dolist (buffer buffers)
           (with-current-buffer buffer (setq kill-buffer-hook nil))
           (ide-mcp--kill buffer))
@@ -369,7 +369,7 @@ See `ide-mcp-show-function', and `ide-mcp-layout' for the windows."
               ide-mcp--old old
               ide-mcp--unmarked marks
               header-line-format
-              ;; The right end is cut: what decides stands first, and of a long name the end.
+              ;; The right end is cut, so the keys that decide stand first.  A long name loses its beginning.
               (ide-mcp--header "%s%s, proposed by %s%s"
                                decide (ide-mcp--end-of name (- (frame-width) (length decide) 1)) .client
                                (cond (marks (format ".  The text has no highlighting: %s" marks))
@@ -380,9 +380,10 @@ See `ide-mcp-show-function', and `ide-mcp-layout' for the windows."
       (lambda () (ide-mcp--end new end name)))))
 
 (defun ide-mcp--end (view end name)
-  "End the VIEW of a withdrawn proposal for the file NAME, by the function END.
-If the person has typed into it, it stays as a text of the person, and is
-returned.  It is shown if it had the keys, so that these go nowhere else."
+  "Close the VIEW of a withdrawn proposal for the file NAME, by the function END.
+If the person has typed into it, keep its buffer as a text of the person's, and
+return it.  If it was selected, it stays on the screen, so that the next keys
+go nowhere else."
   (cond ((not (buffer-live-p view)) nil)
         ((not (buffer-modified-p view)) (ide-mcp--kill view) nil)
         (t (let ((selected (eq view (window-buffer))))
@@ -394,14 +395,14 @@ returned.  It is shown if it had the keys, so that these go nowhere else."
                (rename-buffer (format "*withdrawn: %s*" name) t)
                (setq ide-mcp--proposal nil
                      ide-mcp--kept t
-                     buffer-offer-save t ; Emacs asks about it before it ends
+                     buffer-offer-save t ; Emacs asks about it before it exits
                      header-line-format
                      (ide-mcp--header "The proposal has ended: what you typed is in no file")))
              (when selected (pop-to-buffer view '(display-buffer-pop-up-window)))
              view))))
 
 (defun ide-mcp--check-kept ()
-  "Signal an error if too many texts of withdrawn proposals are left."
+  "Signal an error if too many texts of withdrawn proposals are kept."
   (when (>= (seq-count (lambda (buffer)
                          (and (buffer-local-value 'ide-mcp--kept buffer)
                               (not (buffer-file-name buffer))))

@@ -8,7 +8,7 @@
 ;;; Commentary:
 
 ;; Starts an agent in a terminal of Emacs, or of another program, shows and hides it, and
-;; types texts into it.  The agent attaches to this Emacs alone.
+;; types texts into it.  The agent attaches only to this Emacs.
 
 ;;; Code:
 
@@ -26,12 +26,12 @@
 
 (defcustom ide-mcp-terminal 'auto
   "The terminal in which `ide-mcp-open' starts the agent.
-With `auto' it is that of the first of the packages vterm, eat and ghostel that
-is installed, or else term, which is a part of Emacs.
+With `auto' it is the first of the packages vterm, eat and ghostel that is
+installed, or else term, which is a part of Emacs.
 
 A list of words is the command of another program, such as
   (\"tmux\" \"split-window\" \"-h\" \"-c\" \"{folder}\")
-where the command of the agent follows, or stands in the place of {command}.
+where the command of the agent follows, or replaces {command}.
 
 A function receives the name of a buffer, the command as a list of words, and
 the folder.  The variables of the agent are in `process-environment'.  It
@@ -48,7 +48,7 @@ returns the buffer, or nil if the terminal is not one of Emacs."
   :group 'ide-mcp)
 
 (defcustom ide-mcp-terminal-size 0.4
-  "The width or height of the terminal: lines or columns, or a part of the frame."
+  "The width or height of the terminal, in cells, or as a part of the frame."
   :type 'number
   :group 'ide-mcp)
 
@@ -89,8 +89,8 @@ With a prefix argument, you are asked for both."
 ;;;###autoload
 (defun ide-mcp-toggle (&optional arguments)
   "Hide the terminal of the agent, or show it.
-The agent goes on in a hidden one.  If none runs, one starts with ARGUMENTS, as
-by `ide-mcp-open'."
+The agent keeps running in a hidden one.  If no agent runs, start one with
+ARGUMENTS, as `ide-mcp-open' does."
   (interactive)
   (let* ((buffer (ide-mcp--current-terminal))
          (window (and buffer (get-buffer-window buffer))))
@@ -101,7 +101,7 @@ by `ide-mcp-open'."
 ;;;###autoload
 (defun ide-mcp-focus (&optional arguments)
   "Go to the terminal of the agent, or back if you are there.
-If no agent runs, one starts with ARGUMENTS, as by `ide-mcp-open'."
+If no agent runs, start one with ARGUMENTS, as `ide-mcp-open' does."
   (interactive)
   (let ((buffer (ide-mcp--current-terminal)))
     (cond ((not buffer) (ide-mcp-open arguments))
@@ -111,8 +111,8 @@ If no agent runs, one starts with ARGUMENTS, as by `ide-mcp-open'."
 
 ;;;###autoload
 (defun ide-mcp-send (text &optional enter)
-  "Type TEXT, or the region, into the terminal of the agent, as a paste.
-With a prefix argument, ENTER follows.  Characters that are keys, such as
+  "Paste TEXT, or the region, into the terminal of the agent.
+With a prefix argument, ENTER follows.  Characters that act as keys, such as
 Escape, are left out."
   (interactive (list (if (use-region-p)
                          (buffer-substring-no-properties (region-beginning) (region-end))
@@ -124,14 +124,14 @@ Escape, are left out."
 
 ;;;###autoload
 (defun ide-mcp-interrupt ()
-  "Press Escape in the terminal of the agent, to stop what it does."
+  "Press Escape in the terminal of the agent, which interrupts the agent."
   (interactive)
   (ide-mcp--in-terminal "Pressed Escape in" (lambda () (ide-mcp--press "\e"))))
 
 ;;; Which terminal
 
 (defun ide-mcp--terminals ()
-  "Return the buffers with a running agent, the last used one first."
+  "Return the buffers with a running agent, the most recently used first."
   (seq-filter (lambda (buffer)
                 (and (buffer-local-value 'ide-mcp--terminal buffer)
                      (process-live-p (get-buffer-process buffer))))
@@ -159,7 +159,7 @@ Escape, are left out."
 
 ;;; To start one
 
-(defconst ide-mcp--terminal-kinds '(term vterm eat ghostel) "The terminals of Emacs that are known.")
+(defconst ide-mcp--terminal-kinds '(term vterm eat ghostel) "The terminals of Emacs that this package knows.")
 
 (defun ide-mcp--start-terminal (folder name words)
   "Start the agent with WORDS as its arguments in FOLDER, in the terminal NAME."
@@ -188,8 +188,8 @@ Escape, are left out."
       (ide-mcp--show-terminal buffer))))
 
 (defun ide-mcp--words (text)
-  "Return the words of TEXT, split as a shell would do it, but not run by one.
-`split-string-shell-command' would end at a semicolon or an ampersand."
+  "Split TEXT into words as a shell does, but without any expansion.
+`split-string-shell-command' would stop at a semicolon or an ampersand."
   (let (words)
     (with-temp-buffer
       (insert text)
@@ -227,7 +227,7 @@ This turns `ide-mcp-mode' on."
   "Return the terminal that `ide-mcp-terminal' means."
   (if (not (eq ide-mcp-terminal 'auto))
       ide-mcp-terminal
-    (cond ((and (locate-library "vterm") (locate-library "vterm-module")) 'vterm) ; else it asks for a compiler
+    (cond ((and (locate-library "vterm") (locate-library "vterm-module")) 'vterm) ; without the module, it asks to compile it
           ((locate-library "eat") 'eat)
           ((locate-library "ghostel") 'ghostel)
           (t 'term))))
@@ -247,7 +247,7 @@ This turns `ide-mcp-mode' on."
 
 (defun ide-mcp--start-kind (kind title command)
   "Start COMMAND in a terminal of KIND, and return its buffer, *TITLE*.
-A terminal takes the size of its window, so the window is there first."
+A terminal takes the size of its window, so the window is opened first."
   (require kind)
   (let* ((windows (current-window-configuration))
          (name (format "*%s*" title))
@@ -279,11 +279,12 @@ A terminal takes the size of its window, so the window is there first."
 
 (defun ide-mcp--may-move-p (&rest _)
   "Return non-nil unless the current buffer has the terminal of an agent.
-What it prints, such as a file, moves it to no folder, and so to no machine."
+What an agent prints, such as a file, must not move its terminal to another
+folder or machine."
   (not ide-mcp--terminal))
 
 (define-minor-mode ide-mcp-terminal-mode
-  "Leave a few keys to Emacs in the terminal of an agent, which takes all others."
+  "Keep a few keys for Emacs in the terminal of an agent, which gets all others."
   :group 'ide-mcp
   :keymap (list (cons (kbd "M-x") #'execute-extended-command)
                 (cons (kbd "M-:") #'eval-expression)
@@ -291,9 +292,9 @@ What it prints, such as a file, moves it to no folder, and so to no machine."
 
 (defun ide-mcp--start-elsewhere (words folder environment command)
   "Start COMMAND with ENVIRONMENT in FOLDER by WORDS, another terminal.
-A server, as that of tmux, does not pass our variables on, so `env' sets them.
-Tmux takes a semicolon at the end of a word as the end of its command, so one of
-ours gets a backslash."
+A server such as that of tmux does not pass our variables on, so `env' sets
+them.  Tmux takes a semicolon at the end of a word as the end of its command,
+so such a semicolon gets a backslash."
   (let* ((is-tmux (equal (file-name-nondirectory (car words)) "tmux"))
          (plain (lambda (word) (if is-tmux (replace-regexp-in-string ";\\'" "\\;" word t t) word)))
          (whole (mapcar plain (append (list "env")
@@ -322,8 +323,9 @@ ours gets a backslash."
   (pop-to-buffer buffer '((display-buffer-reuse-window ide-mcp--display-at-side))))
 
 (defun ide-mcp--display-at-side (buffer alist)
-  "Show BUFFER at `ide-mcp-terminal-window', an action of `display-buffer'.
-ALIST does not have the size, which would hold for other actions of the person."
+  "Show BUFFER at `ide-mcp-terminal-window', as an action of `display-buffer'.
+The size is added to ALIST only here: otherwise it would also apply to other
+actions that the person has set."
   (display-buffer-in-side-window
    buffer
    `((side . ,ide-mcp-terminal-window)
@@ -332,7 +334,7 @@ ALIST does not have the size, which would hold for other actions of the person."
      . ,alist)))
 
 (defun ide-mcp--end-terminal (process &rest _)
-  "Remove the terminal of PROCESS, an agent that has ended, unless it failed."
+  "Remove the terminal of PROCESS, an agent, if it has ended without a failure."
   (let ((buffer (process-buffer process)))
     (when (and (not (process-live-p process)) (buffer-live-p buffer))
       (if (eq 0 (process-exit-status process))
@@ -346,7 +348,7 @@ ALIST does not have the size, which would hold for other actions of the person."
 ;;; To type into it
 
 (defun ide-mcp--in-terminal (done act)
-  "Call ACT in the terminal of the agent, and say what was DONE if it is hidden."
+  "Call ACT in the terminal of the agent.  If it is hidden, say what was DONE."
   (let ((buffer (or (ide-mcp--current-terminal)
                     (car (ide-mcp--terminals))
                     (ide-mcp--refuse "There is no terminal of an agent in Emacs: M-x ide-mcp-open opens one"))))
@@ -354,7 +356,7 @@ ALIST does not have the size, which would hold for other actions of the person."
     (unless (get-buffer-window buffer) (ide-mcp--say "%s %s" done (buffer-name buffer)))))
 
 (defun ide-mcp--without-keys (text)
-  "Return TEXT without characters that are keys, and without its last line ends."
+  "Return TEXT without characters that act as keys, and without its last line ends."
   (string-trim-right
    (replace-regexp-in-string (rx (any (0 . 8) (11 . 31) (127 . #x9f) (#x3fff80 . #x3fffff))) ""
                              (replace-regexp-in-string (rx (or "\r\n" (any #x2028 #x2029))) "\n"
@@ -362,29 +364,29 @@ ALIST does not have the size, which would hold for other actions of the person."
    "\n+"))
 
 (defun ide-mcp--press (key)
-  "Type KEY, that of Enter or Escape, into the terminal in the current buffer."
+  "Send KEY, Enter or Escape, to the terminal in the current buffer."
   (cond ((derived-mode-p 'vterm-mode) (vterm-send-string key))
         ((derived-mode-p 'eat-mode) (eat-term-send-string eat-terminal key))
         ((derived-mode-p 'ghostel-mode) (ghostel-send-string key))
         (t (process-send-string nil key))))
 
 (defun ide-mcp--paste (text)
-  "Type TEXT into the terminal in the current buffer as a paste."
+  "Paste TEXT into the terminal in the current buffer."
   (let ((process (get-buffer-process (current-buffer))))
     (cond ((derived-mode-p 'vterm-mode) (vterm-send-string text t))
           ((derived-mode-p 'eat-mode) (eat-term-send-string-as-yank eat-terminal text))
           ((derived-mode-p 'ghostel-mode) (ghostel-paste-string text))
           ((process-get process 'ide-mcp-pastes)
            (process-send-string process (concat "\e[200~" text "\e[201~")))
-          ;; A program that knows no pastes would take the end of a line as Enter.
+          ;; A program without bracketed paste would take the end of a line as Enter.
           (t (process-send-string process (replace-regexp-in-string (rx (+ (any "\n\t"))) " " text))))))
 
 (defun ide-mcp--filter-output (filter process output)
   "Call FILTER, that of `term', with the OUTPUT of PROCESS.
-Note whether the program wants pastes in brackets, and replace CHA, for which
-`term' goes one column too far up to Emacs 30, by CR and CUF.  What sends `term'
-to another folder becomes a question mark: it can be in a file that the agent
-prints."
+Remember whether the program wants bracketed paste.  Replace CHA by CR and CUF,
+because up to Emacs 30 `term' goes one column too far for it.  Sequences that
+would send `term' to another folder become question marks: they can be in a
+file that the agent prints."
   (let* ((text (replace-regexp-in-string (rx (or "\032" "\eAnSiT")) "?"
                                          (concat (process-get process 'ide-mcp-rest) output) t t))
          (end (string-match (rx "\e" (? (or "A" "An" "AnS" "AnSi" (: "[" (** 0 20 (any "?0-9;"))))) eos) text))

@@ -8,8 +8,8 @@
 ;;; Commentary:
 
 ;; What Emacs knows better than a search in files: the symbols of a file by Imenu, the
-;; references of a language server by Xref, and the files of the project.  No model has them
-;; before you ask for them by `ide-mcp-model-tools', and connects by `ide-mcp mcp-config'.
+;; references of a language server by Xref, and the files of the project.  A model has them
+;; only if you set `ide-mcp-model-tools', and if it connects by `ide-mcp mcp-config'.
 
 ;;; Code:
 
@@ -26,13 +26,13 @@
 
 (defcustom ide-mcp-model-tools nil
   "Tools for the model of an agent that has connected by `ide-mcp mcp-config'.
-Their answers have limits, and name only files in the open folders.  A change
-takes effect when `ide-mcp-mode' is turned on."
+Their answers are limited in size, and name only files in the open folders.
+A change takes effect when `ide-mcp-mode' is turned on."
   :type '(set (const symbols) (const references) (const files))
   :group 'ide-mcp)
 
-(defconst ide-mcp--most-lines 200 "The number of lines of the answer to a tool of the model.")
-(defconst ide-mcp--most-answer (* 32 1024) "The number of bytes of such an answer.")
+(defconst ide-mcp--most-lines 200 "The maximum number of lines in an answer to a model.")
+(defconst ide-mcp--most-answer (* 32 1024) "The maximum size of an answer to a model, in bytes.")
 
 (defconst ide-mcp--tools
   (let ((path '(:type "string" :description "The file: its absolute path, or that below the folder")))
@@ -61,7 +61,7 @@ takes effect when `ide-mcp-mode' is turned on."
     (unless (equal tools []) tools)))
 
 (defun ide-mcp--tool-named (name)
-  "Return the tool for the model with NAME that the person has asked for, or nil."
+  "Return the tool NAME for models if the person has turned it on, or nil."
   (seq-find (lambda (tool) (equal name (symbol-name tool))) ide-mcp-model-tools))
 
 (defun ide-mcp--use-tool (tool arguments)
@@ -76,7 +76,7 @@ takes effect when `ide-mcp-mode' is turned on."
        (ide-mcp--listed "places" (ide-mcp--references (ide-mcp--tool-buffer .path) .line .symbol))))))
 
 (defun ide-mcp--listed (what lines)
-  "Return LINES, a list of WHAT, within the limits, with their number."
+  "Return the answer with LINES, which are WHAT: how many, and as many as fit."
   (let ((what (if (= (length lines) 1) (string-remove-suffix "s" what) what))
         (bytes 0) (count 0) shown)
     (while (and (nth count lines) (< count ide-mcp--most-lines)
@@ -90,12 +90,12 @@ takes effect when `ide-mcp-mode' is turned on."
                  "\n")))
 
 (defun ide-mcp--inside-p (path)
-  "Return non-nil if PATH lies in an open folder, also if it is a link."
+  "Return non-nil if PATH lies in an open folder, with its links resolved."
   (ide-mcp--guarded
     (seq-some (lambda (folder) (file-in-directory-p path folder)) (ide-mcp--folders))))
 
 (defun ide-mcp--short (path)
-  "Return PATH below its open folder, as one line."
+  "Return PATH relative to its open folder, as one line."
   (ide-mcp--line
    (if-let ((folder (seq-find (lambda (folder) (string-prefix-p (file-name-as-directory folder) path))
                               (ide-mcp--folders))))
@@ -104,7 +104,7 @@ takes effect when `ide-mcp-mode' is turned on."
    400))
 
 (defun ide-mcp--tool-buffer (path)
-  "Return a buffer with the file PATH in an open folder, which a model names."
+  "Return a buffer with the file PATH, which a model names, in an open folder."
   (when (file-name-absolute-p path) (ide-mcp--check-path path)) ; before it is expanded
   (let ((below (expand-file-name path command-line-default-directory)))
     (ide-mcp--check-path below)
@@ -146,21 +146,21 @@ takes effect when `ide-mcp-mode' is turned on."
         (goto-char (point-min))
         (forward-line (1- line))
         (let ((case-fold-search nil))
-          ;; As a word, if it is one somewhere: `def' is also in `undefined'.
+          ;; A whole word is better: `def' also occurs in `undefined'.
           (unless (or (re-search-forward (concat "\\_<" (regexp-quote symbol) "\\_>") (line-end-position) t)
                       (search-forward symbol (line-end-position) t))
             (error "The line %d does not have the symbol" line))
           (goto-char (match-beginning 0)))
         (let* ((inhibit-interaction t)
                (backend (xref-find-backend))
-               (name (and (not (memq backend '(nil etags elisp))) ; which search in all files, for how long?
+               (name (and (not (memq backend '(nil etags elisp))) ; these search all files, for an unknown time
                           (xref-backend-identifier-at-point backend))))
           (cond ((memq backend '(nil etags elisp)) (error "No language server has this file: M-x eglot starts one"))
                 ((not name) (error "There is no symbol at this place"))
                 (t (delq nil (mapcar #'ide-mcp--reference (xref-backend-references backend name))))))))))
 
 (defun ide-mcp--reference (item)
-  "Return a line for ITEM, a result of Xref, or nil if it is in no open folder."
+  "Return a line for ITEM, a result of Xref, or nil if outside the open folders."
   (let* ((location (xref-item-location item))
          (path (expand-file-name (xref-location-group location))))
     (when (and (not (file-remote-p path)) (ide-mcp--inside-p path))
@@ -169,8 +169,9 @@ takes effect when `ide-mcp-mode' is turned on."
 
 (defun ide-mcp--project-files (text)
   "Return the files of the open projects with TEXT in their paths.
-An open folder can be a part of a project, and settings of git in it can name
-another folder, whose files git tells as if they were in this one."
+Check that they exist in an open folder: this can be only a part of a project,
+and its git settings can name another work tree, whose files git lists as if
+they were here."
   (ide-mcp--for-project
     (let* ((folders (ide-mcp--folders))
            (projects (seq-uniq (delq nil (mapcar (lambda (folder) (project-current nil folder)) folders))))

@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; Buffers with a proposed text, and with the file beside it: their sizes, their colors and
-;; the marks of their changes.
+;; The buffers of a proposal, with the proposed text and with the file beside it: their
+;; limits of size, their colors, and the marks of their changes.
 
 ;;; Code:
 
@@ -20,24 +20,25 @@
 (require 'ide-mcp-guard)
 
 (defconst ide-mcp--most-compared (* 1024 1024)
-  "The number of characters up to which a text is compared.")
+  "The largest text that is compared, in characters.")
 
-(defconst ide-mcp--folded-line 4000 "The length in characters of the pieces of a broken line.")
+(defconst ide-mcp--folded-line 4000 "The length of the pieces of a broken line, in characters.")
 
 (defconst ide-mcp--most-inline 40
-  "The number of removed lines of a place that stand in the proposal itself.
-You cannot put the cursor into them, so more would hide what comes.")
+  "The maximum number of removed lines of a change shown in the proposal itself.
+You cannot put the cursor into them, so more would push the rest off the
+screen.")
 
 (defconst ide-mcp--most-changes 1000
-  "The number of changed places that are marked.
-The marks of 1,000 places take 0.06 s, and those of 10,000 0.5 s; a key in these
-takes up to 0.7 s.")
+  "The maximum number of changed places that are marked.
+To mark 1,000 places takes 0.06 s, and 10,000 take 0.5 s, with up to 0.7 s for
+each key.")
 
-(defvar-local ide-mcp--reason nil "The reason for which this view has no colors.")
-(defvar-local ide-mcp--line-number 1 "The number of the line in which the marking is.")
+(defvar-local ide-mcp--reason nil "Why this view has no colors, or nil.")
+(defvar-local ide-mcp--line-number 1 "The number of the line at point, while changes are marked.")
 
 (defun ide-mcp--view (name path text)
-  "Return a buffer NAME with TEXT, in the major mode for PATH unless too large."
+  "Return a buffer NAME with TEXT, in the mode for PATH unless it is too large."
   (with-current-buffer (generate-new-buffer name)
     (insert (ide-mcp--lines-of text))
     (goto-char (point-min))
@@ -61,7 +62,7 @@ takes up to 0.7 s.")
   (string-replace "%" "%%" (concat " " (ide-mcp--line (apply #'format format values) 400))))
 
 (defun ide-mcp--end-of (name columns)
-  "Return NAME in at most so many COLUMNS, and no less than 10: its end."
+  "Return NAME, without its beginning if it is longer than COLUMNS, or than 10."
   (let ((rest name))
     (while (> (string-width rest) (max columns 10))
       (setq rest (concat "…" (substring rest 2))))
@@ -70,7 +71,7 @@ takes up to 0.7 s.")
 ;;; Long lines
 
 (defun ide-mcp--fold ()
-  "Break the long lines of the current buffer, for the eye only."
+  "Break the long lines of the current buffer, only for display."
   (goto-char (point-min))
   (while (> (- (point-max) (point)) ide-mcp--longest-line)
     (let ((start (point)))
@@ -87,7 +88,7 @@ takes up to 0.7 s.")
   (text-property-any (point-min) (point-max) 'ide-mcp-fold t))
 
 (defun ide-mcp--unfolded ()
-  "Return the text of the current buffer without the ends of `ide-mcp--fold'."
+  "Return the text of the current buffer without the breaks of `ide-mcp--fold'."
   (save-restriction
     (widen)
     (if (ide-mcp--folded-p)
@@ -99,7 +100,7 @@ takes up to 0.7 s.")
       (ide-mcp--text))))
 
 (defun ide-mcp--unfold ()
-  "Remove the ends of `ide-mcp--fold' from the current buffer."
+  "Remove the breaks of `ide-mcp--fold' from the current buffer."
   (save-excursion
     (goto-char (point-min))
     (let (place)
@@ -112,8 +113,8 @@ takes up to 0.7 s.")
 
 (defun ide-mcp--compare (old new inline)
   "Mark the differences of the buffers OLD and NEW, and go to the first one.
-If INLINE is non-nil, NEW shows the lines of OLD too.  Return the reason for
-which nothing is marked, or nil."
+If INLINE is non-nil, NEW also shows the removed lines of OLD.  If nothing is
+marked, return the reason, otherwise nil."
   (let ((hunks (or (seq-some (lambda (buffer)
                                (with-current-buffer buffer
                                  (cond ((ide-mcp--folded-p) ide-mcp--reason)
@@ -137,7 +138,7 @@ which nothing is marked, or nil."
                                         (append (seq-take removed 2) (seq-take added 2))))
                                     hunks)))
                (pcase-dolist (`(,start1 ,end1 ,start2 ,end2) places)
-                 ;; The words of a region take 20 ms, and those of a large region minutes.
+                 ;; To compare the words of a region takes 20 ms, and minutes if it is large.
                  (when (and (< (+ (- end1 start1) (- end2 start2)) 2000) (time-less-p nil end))
                    (smerge-refine-regions start1 end1 start2 end2 nil nil
                                           '((face . smerge-refined-removed))
@@ -148,11 +149,11 @@ which nothing is marked, or nil."
              nil))))
 
 (defun ide-mcp--hunks (old new)
-  "Return what differs from OLD to NEW, each as two lines with their counts.
-Return a text if there is no comparison."
+  "Return the places that differ in OLD and NEW, as two lines with their counts.
+If the comparison takes too long, return a string that says so."
   (let ((files (mapcar (lambda (_) (make-temp-file "ide-mcp-")) '(1 2)))
         (coding-system-for-write 'utf-8-emacs-unix)
-        ;; Beside other programs each part of the output waits for a processor: with the 4 KiB of Emacs 28, up to 0.2 s.
+        ;; On a busy machine, each part of the output can wait for a processor: with the 4 KiB of Emacs 28, up to 0.2 s.
         (read-process-output-max (* 64 1024)))
     (unwind-protect
         (with-temp-buffer
@@ -180,8 +181,8 @@ Return a text if there is no comparison."
 
 (defun ide-mcp--mark (buffer line count face)
   "Show COUNT lines from LINE of BUFFER in FACE.
-Return their start and end, and the overlay.  BUFFER is at the line
-`ide-mcp--line-number', and its lines come in order."
+Return their start and end, and the overlay.  Call this for lines in increasing
+order: point in BUFFER is at the line `ide-mcp--line-number'."
   (with-current-buffer buffer
     (let ((start (if (zerop count) (1+ line) line)))
       (forward-line (- start ide-mcp--line-number))
@@ -192,7 +193,7 @@ Return their start and end, and the overlay.  BUFFER is at the line
           (list (point-marker) end overlay))))))
 
 (defun ide-mcp--note-hunk (removed added inline)
-  "Note the text of REMOVED in the overlay of ADDED, and show it if INLINE.
+  "Store the text of REMOVED in the overlay of ADDED, and show it if INLINE.
 Both are results of `ide-mcp--mark'."
   (pcase-let* ((`(,start ,end) removed)
                (`(,_ ,_ ,overlay) added)

@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; Emacs and the process exchange lines of JSON: docs/sidecar.md has the table.  This is
-;; the state of the process, and how a line is read and written.
+;; Emacs and the sidecar exchange lines of JSON, which docs/sidecar.md describes.  This file
+;; has the state of the process, and reads and writes the lines.
 
 ;;; Code:
 
@@ -26,22 +26,22 @@ example, with (:consent t) Emacs asks you before an agent attaches."
   :group 'ide-mcp)
 
 (defconst ide-mcp--largest-odd-line (* 2 1024 1024)
-  "The longest event with half a surrogate pair, in characters.
-No library reads it: Emacs needs 0.15 s for each MiB.")
+  "The longest event with half a surrogate pair that is read, in characters.
+The fast parser refuses it, and the slow one needs 0.15 s for each MiB.")
 
 (defvar ide-mcp--process nil "The process of the sidecar.")
 (defvar ide-mcp--listening nil "The event with the port and the path of the lock file.")
 (defvar ide-mcp--problem nil "The last error of the sidecar.")
 (defvar ide-mcp--agents nil
-  "Alist from connections to the names of agents, or nil if they are not attached.")
-(defvar ide-mcp--pids nil "Alist from connections to the processes of agents that told theirs.")
+  "Alist from connections to names of agents, or to nil if not attached.")
+(defvar ide-mcp--pids nil "Alist from connections to the process ids that agents reported.")
 (defvar ide-mcp--target nil
-  "The connection of the agent that gets the mentions, or nil for the last one.")
+  "The agent that gets the mentions, or nil for the one that attached last.")
 
 (defun ide-mcp-tell (&rest members)
-  "Send MEMBERS, a plist, as a command of docs/sidecar.md without its nil values.
-The first value of a name counts.  A character that JSON does not have becomes a
-question mark."
+  "Send MEMBERS, a plist, as a command of docs/sidecar.md.
+Leave out nil values, and all values of a name except the first.  A character
+that JSON cannot encode becomes a question mark."
   (let* ((object (cl-loop for (name value) on members by #'cddr
                           when (and value (eq value (plist-get members name)))
                           append (list name value)))
@@ -52,21 +52,22 @@ question mark."
                         (others (rx (or (any (#xD800 . #xDFFF)) (not (any (0 . #x10FFFF)))))))
                     (replace-regexp-in-string others "?" (json-encode object)))))))
     (ide-mcp--log 'debug "sends %s" (or (plist-get members :cmd) "the configuration"))
-    (when ide-mcp--process ; nil would be the process of the current buffer
-      (ignore-errors ; a dead process has a sentinel, which starts another one
+    (when ide-mcp--process ; nil would mean the process of the current buffer
+      (ignore-errors ; if the process died, its sentinel starts another one
         (process-send-string ide-mcp--process (concat line "\n"))))))
 
-;; A command of another file can be the first of the package that runs.
+;; The mode can be off or not loaded: a command of another file may be the first that runs.
 (defvar ide-mcp-mode) ; of ide-mcp.el
 (declare-function ide-mcp-mode "ide-mcp")
 
 (defun ide-mcp--turn-on ()
-  "Turn `ide-mcp-mode' on, unless it is."
+  "Turn `ide-mcp-mode' on, unless it is on already."
   (unless (bound-and-true-p ide-mcp-mode) (ide-mcp-mode))
   (unless ide-mcp-mode (ide-mcp--refuse "%s" (or ide-mcp--problem "The sidecar cannot start"))))
 
 (defun ide-mcp--reply (process &rest members)
-  "Send MEMBERS if PROCESS, which asked, is there: the next one counts anew."
+  "Send MEMBERS if PROCESS, which asked, is still there.
+The next one numbers its calls from 1 again."
   (when (eq process ide-mcp--process)
     (apply #'ide-mcp-tell members)))
 
@@ -90,12 +91,12 @@ question mark."
           (error "An agent sent a text of a size that Emacs cannot read")))))))
 
 (defun ide-mcp--parse-json (line)
-  "Return the event in LINE, which has no NUL and no half of a surrogate pair."
+  "Return the event in LINE, which has no NUL and no half surrogate pair."
   (json-parse-string line :object-type 'alist :null-object nil :false-object nil))
 
 (defun ide-mcp--parse-nul (line)
-  "Return the event in LINE, in which another character stands for NUL meanwhile."
-  (let* ((gc-cons-threshold (* 64 1024 1024)) ; 25 collections for 350,000 NULs
+  "Return the event in LINE, with another character instead of NUL meanwhile."
+  (let* ((gc-cons-threshold (* 64 1024 1024)) ; otherwise 25 collections for 350,000 NULs
          (stand-in (seq-find (lambda (code)
                                (not (seq-some (lambda (form)
                                                 (string-search (format form code) line))

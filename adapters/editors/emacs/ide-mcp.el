@@ -50,7 +50,7 @@
                      ("i" . ide-mcp-status) ("d" . ide-mcp-doctor) ("L" . ide-mcp-log) ("?" . ide-mcp-menu)))
       (define-key map (kbd key) command))
     map)
-  "Keys of the commands.  Bind it to a key of your choice.")
+  "Keys of the commands.  Bind this map to a key of your choice.")
 ;;;###autoload (autoload 'ide-mcp-command-map "ide-mcp" "Keys of the commands." nil 'keymap)
 (fset 'ide-mcp-command-map ide-mcp-command-map)
 
@@ -62,10 +62,10 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
   :risky t)
 
 (defvar ide-mcp--paused nil "Non-nil if files and selections are hidden from agents.")
-(defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
-(defvar ide-mcp--lines nil "The lines that were not handled yet, in order.")
+(defvar ide-mcp--pieces nil "The pieces of the unfinished line, the newest first.")
+(defvar ide-mcp--lines nil "The lines that are not handled yet, in order.")
 (defvar ide-mcp--busy nil "Non-nil while a line is handled.")
-(defvar ide-mcp--deaths nil "The times at which processes died, the last one first.")
+(defvar ide-mcp--deaths nil "The times at which processes died, the newest first.")
 
 ;;;###autoload
 (define-minor-mode ide-mcp-mode
@@ -113,7 +113,7 @@ Proposals still arrive."
   (string-replace "%" "%%" (ide-mcp--status)))
 
 (defun ide-mcp--status ()
-  "Return a text with the attached agents."
+  "Return a string with the attached agents, and with what waits."
   (let ((names (mapcar (pcase-lambda (`(,conn . ,name))
                          (if (eql conn ide-mcp--target) (concat "→" name) name))
                        (seq-filter #'cdr ide-mcp--agents)))
@@ -128,7 +128,7 @@ Proposals still arrive."
 ;;; The process
 
 (defun ide-mcp--start ()
-  "Start the sidecar, which takes over the port of the one that died."
+  "Start the sidecar, which takes over the port of one that died."
   (let ((default-directory command-line-default-directory))
     (setq ide-mcp--pieces nil
           ide-mcp--problem "The sidecar died too often"
@@ -154,7 +154,7 @@ Proposals still arrive."
   "Stop the sidecar, which rejects the open diffs."
   (when (process-live-p ide-mcp--process)
     (process-send-eof ide-mcp--process)
-    (setq ide-mcp--listening nil)) ; a dead process left its lock file: take that over
+    (setq ide-mcp--listening nil)) ; if it is dead, the next one takes over its lock file
   (setq ide-mcp--process nil ide-mcp--deaths nil)
   (ide-mcp--forget))
 
@@ -186,9 +186,10 @@ Proposals still arrive."
   (ide-mcp--go-on))
 
 (defun ide-mcp--filter (process text)
-  "Handle the lines that TEXT from PROCESS ends.
-A handler can wait for the person.  The lines that arrive meanwhile come after
-it, and those that arrive during a question of `ide-mcp--go-on' come at once."
+  "Handle the lines that TEXT from PROCESS completes.
+A handler can wait for the person, and lines that arrive meanwhile are handled
+after it.  But lines that arrive during a question of `ide-mcp--go-on' are
+handled at once."
   (when (eq process ide-mcp--process)
     (let ((pieces (split-string text "\n")) lines)
       (push (pop pieces) ide-mcp--pieces)
@@ -246,19 +247,19 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
          ((or "paused" "resumed") (ide-mcp--note-pause (equal .event "paused"))))))))
 
 (defun ide-mcp--listen (event)
-  "Give the environment of EVENT to the processes of Emacs."
+  "Give the environment in EVENT to all later processes of Emacs."
   (setq ide-mcp--listening event)
   (when-let ((advice (ide-mcp--advice (alist-get 'version event))))
     (ide-mcp--say "ide-mcp: %s" advice))
-  (with-temp-buffer ; the current buffer can have an environment of its own
+  (with-temp-buffer ; because the current buffer can have an environment of its own
     (pcase-dolist (`(,name . ,value) (alist-get 'environment event))
       (setenv (symbol-name name) value)))
-  (when ide-mcp--paused (ide-mcp-tell :cmd "pause")) ; of the sidecar before this one
+  (when ide-mcp--paused (ide-mcp-tell :cmd "pause")) ; as the last sidecar was
   (ide-mcp--send-selection t)
   (ide-mcp--run-hook 'ide-mcp-listening-functions event))
 
 (defun ide-mcp--note-pause (paused)
-  "Note whether files and selections are PAUSED: hidden from agents."
+  "Remember whether agents are PAUSED: files and selections are hidden."
   (unless (eq paused ide-mcp--paused)
     (setq ide-mcp--paused paused)
     (unless paused (ide-mcp--send-selection t))
@@ -266,7 +267,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
     (ide-mcp--run-hook (if paused 'ide-mcp-paused-functions 'ide-mcp-resumed-functions) nil)))
 
 (defun ide-mcp--catch-up (status)
-  "Make up for events that were left out before STATUS."
+  "Catch up with the events that were left out before STATUS."
   (let-alist status
     (dolist (call (mapcar #'car ide-mcp--proposals))
       (unless (seq-contains-p .calls call) (ide-mcp--close call)))
