@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Functions for .ci/run, which sources this file. `step COMMAND…` runs a command under a headline; at the end, the
-# script prints how long each step took. `beside FUNCTION` starts a function of steps that runs beside the next ones,
-# and `join` waits for it, prints what it printed and how long its steps took, and fails if one of them has failed.
+# Functions for .ci/run, which sources this file. `step COMMAND…` prints a headline and runs the command; when the
+# script ends, it prints how long each step took. `beside FUNCTION` starts a function with steps, which run beside the
+# steps that follow. `join` waits for these, prints their output and times, and fails if one of them has failed.
 times=()
 
 step() {
@@ -15,7 +15,7 @@ step() {
 
 beside() {
     mkdir -p target/ci
-    # Its own process group, so that the compilers end too if a step of the script fails.
+    # A process group of its own, so that ended() can stop its compilers too if another step fails.
     set -m
     (
         times=() running= SECONDS=0
@@ -45,6 +45,6 @@ ended() {
     durations
     [ -n "${other:-}" ] || return 0
     kill -- "-$other" 2>/dev/null || true
-    printf 'what the steps beside it printed: target/ci/beside.log\n' >&2
+    printf 'the output of the steps that ran beside it: target/ci/beside.log\n' >&2
 }
 trap ended EXIT
