@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes one small change after another in the code of the core, the driver and embed that has changed since a commit, and
-# fails if the tests of the same package miss one.
-# .cargo/mutants.toml lists the changes that they may miss, and why. The default commit is the last one on which this
-# check has passed, or the one before HEAD. A change takes a minute or two.
+# Makes small changes, one after another, in the code of the core, the driver and embed that has changed since a commit.
+# Fails if the tests of the same package do not notice one. .cargo/mutants.toml lists the changes that they may miss,
+# and why. The default commit is the last one on which this check has passed, or the one before HEAD. A change takes a
+# minute or two.
 # Run: tests/lab/mutants.sh [COMMIT]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,5 +1,5 @@
-//! The peer of an Autobahn test suite, for tests/lab/autobahn/run.sh: an echo server on the adapter for mio or the
-//! blocking one, or a client.
+//! What the Autobahn test suite examines, for tests/lab/autobahn/run.sh: an echo server on the adapter for mio or on
+//! the blocking one, or a client.
 //!
 //! ```text
 //! autobahn mio | blocking     serves on a free port of 127.0.0.1, which it prints
@@ -86,7 +86,7 @@ fn serve(server: &mut ws::Server, event: OwnedEvent) {
     }
 }
 
-/// Lets the server examine the client case by case, and write its report.
+/// Lets the server examine the client, case by case, and then write its report.
 fn examine(server: &str, agent: &str) -> Result<(), Box<dyn Error>> {
     let mut count = None;
     converse(server, "/getCaseCount", |_, event| {
@@ -105,7 +105,7 @@ fn examine(server: &str, agent: &str) -> Result<(), Box<dyn Error>> {
     converse(server, &format!("/updateReports?agent={agent}"), |_, _| {})
 }
 
-/// Passes every event of a connection to `on`. The server judges the end too.
+/// Passes every event of a connection to `on`, up to its end, which the server examines too.
 fn converse(
     server: &str,
     target: &str,

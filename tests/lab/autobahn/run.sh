@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Plays the case files of the Autobahn test suite, with kosoku, against the server (on two adapters) and the client of
+# Runs the cases of the Autobahn test suite, with kosoku, against the server (on two adapters) and the client of
 # peer.rs, and compares each verdict with expected.txt.
 # Run: tests/lab/autobahn/run.sh
-#
-# In expected.txt 7.1.6, 7.13.1 and 7.13.2 are INFORMATIONAL: there an endpoint may do anything. Groups 12 and 13 are
-# UNIMPLEMENTED: they are about permessage-deflate, which we never negotiate.
+# In expected.txt, 7.1.6, 7.13.1 and 7.13.2 are INFORMATIONAL: in these cases an endpoint may do anything. Groups 12 and
+# 13 are UNIMPLEMENTED: they are about permessage-deflate, which we never negotiate.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -27,7 +26,7 @@ stop() {
 }
 trap stop EXIT
 
-# Waits for a number that follows $2 in the file $1, and prints it.
+# number_in FILE PATTERN waits for a number after PATTERN in FILE, and prints it.
 number_in() {
     for _ in $(seq 300); do
         sed -n "s/.*$2\([0-9]\+\).*/\1/p" "$1" | grep . && return
@@ -37,7 +36,7 @@ number_in() {
     return 1
 }
 
-# Prints the verdicts of the report in the directory $1: case, behavior, behavior at the close.
+# verdicts FOLDER prints the verdicts of the report in FOLDER: case, behavior, behavior when the connection closes.
 verdicts() {
     "$venv/bin/python" - "$1/index.json" <<'PYTHON'
 import json, sys
@@ -57,7 +56,7 @@ judge() {
     echo "$1: $(wc -l <"$expected") cases as expected"
 }
 
-# kosoku ends with 1 because of the unimplemented groups, so compare the verdicts instead.
+# kosoku always ends with 1, because of the unimplemented groups, so compare the verdicts instead.
 server() {
     local name=server-$1 out=$work/echo.out echo port
     rm -rf "${work:?}/$name"

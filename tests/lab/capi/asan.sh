@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs tests/lab/capi/misuse.c with AddressSanitizer, in the Rust code too: it links the static library and the
-# runtime of the nightly toolchain. Needs gcc and the nightly toolchain.
+# Runs tests/lab/capi/misuse.c with AddressSanitizer, which also checks the Rust code: it links the static library and
+# the runtime of the nightly toolchain. Needs gcc and that toolchain.
 # Run: tests/lab/capi/asan.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -15,6 +15,6 @@ gcc -g -std=c99 -Iadapters/editors/capi/include tests/lab/capi/misuse.c "$work/$
 
 export CLAUDE_CONFIG_DIR=$work/claude ASAN_OPTIONS=detect_leaks=1:exitcode=99
 "$work/misuse"
-# With an argument, the program passes a length beyond the end of a buffer.
+# With an argument, the program passes a length beyond the end of a buffer, which must be found.
 "$work/misuse" fault 2>"$work/fault" || true
 grep 'heap-buffer-overflow' "$work/fault" >&2

@@ -1,5 +1,5 @@
-//! An agent calls an editor in Rust, or one that uses the functions of C, all in the same process. The problems of
-//! getDiagnostics are a value (`rust`), or JSON (`json`, `c`). `tests/lab/capi/cost.sh` counts the instructions.
+//! An agent calls an editor in Rust, or one that uses the C functions, all in the same process. The editor answers
+//! getDiagnostics with a value (`rust`) or with JSON (`json`, `c`). `tests/lab/capi/cost.sh` counts the instructions.
 //! Run: cost rust|json|c diagnostics|diff CALLS
 #![allow(unsafe_code, reason = "the functions of C are called")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::wildcard_enum_match_arm, reason = "a test")]
@@ -50,7 +50,7 @@ fn run(mut editor: impl Editor, kind: &str, calls: u32) {
     let config =
         ClientConfig::new(Implementation::new("agent", "1"), 1, Some(AuthToken::from_text(TOKEN).unwrap()));
     let mut client = Client::new(config, Random::new(0).source(), SessionId::new(0), Time::ZERO).unwrap();
-    // The text of a file has escapes in JSON.
+    // Like most files, this text needs escapes in JSON.
     let diff = OpenDiff::new("/w/a.rs", "let a = \"b\";\n".repeat((64 << 10) / 13), "tab");
     let diagnostics = GetDiagnostics::new(Some(URI.into()));
     let mut bytes = Vec::new();
@@ -154,7 +154,7 @@ impl Editor for InRust {
     }
 }
 
-/// An editor through the functions of C.
+/// An editor that uses the C functions.
 struct InC {
     handle: *mut c_void,
     conn: i64,

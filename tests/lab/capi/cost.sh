@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Compares the instructions of a call through the functions of C with those of the same call on `ide::Server`,
-# including the agent. An openDiff of 64 KiB may have 1.04 times as many. A getDiagnostics with one problem may have
-# 1.46 times as many as in an editor in Rust that answers in JSON, and 2.1 times as many as in one that answers with a
-# value: the difference is the strict reading of JSON, and the gate that judges the path before C sees it. Needs valgrind.
+# Compares how many instructions a call takes through the C functions and on `ide::Server`, including those of the
+# agent. An openDiff of 64 KiB may have 1.04 times as many. A getDiagnostics with one problem may have 1.46 times as
+# many as in an editor in Rust that answers in JSON, and 2.1 times as many as in one that answers with a value: the
+# difference is the strict parsing of JSON, and the gate that checks the path before C sees it. Needs valgrind.
 # Run: tests/lab/capi/cost.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,12 +1,13 @@
-/* Calls every function with arguments that no editor passes; no call may crash the program. If you start the program with
- * an argument, it passes a length beyond the end of a buffer, which valgrind and AddressSanitizer must find. */
+/* Calls every function with arguments that no editor should pass; no call may crash the program. If you start the
+ * program with an argument, it passes a length beyond the end of a buffer, which valgrind and AddressSanitizer must
+ * find. */
 #include <ide_mcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BYTES "{\"name\":\"E\",\"folders\":[\"/w\"],\"port\":4711,\"token\":\"0123456789abcdef\"}"
-#define MOST ((size_t)100728832) /* how long a text may be */
+#define MOST ((size_t)100728832) /* the longest string that is allowed */
 #define LISTENING "{\"name\":\"E\",\"folders\":[\"/w\"]}"
 
 #define CHECK(holds) \
@@ -16,7 +17,7 @@
 
 static idemcp *ed;
 
-/* Passes wrong texts, and reads the reason. */
+/* Passes invalid strings, and checks the reason that the library gives. */
 static void wrong_texts(void) {
     char *exact = malloc(2);
     CHECK(exact);
@@ -59,7 +60,7 @@ static void wrong_calls(void) {
     }
 }
 
-/* Checks that every function on bytes returns this result for this connection, and does nothing. */
+/* Checks that each of the functions that move bytes returns this result for this connection, and does nothing. */
 static void bytes(int64_t conn, int result) {
     size_t len = 7;
     CHECK(idemcp_feed(ed, conn, (const uint8_t *)"x", 1) == result && idemcp_feed_eof(ed, conn) == result);
@@ -69,7 +70,7 @@ static void bytes(int64_t conn, int result) {
     CHECK(idemcp_next_output(ed, NULL, NULL) == result);
 }
 
-/* Takes turns until the editor is over, and uses the handle after that. */
+/* Takes turns until the editor is over, and then still uses the handle. */
 static void end(void) {
     CHECK(idemcp_quit(ed) == 0 && idemcp_quit(ed) == IDEMCP_REFUSED);
     while (!idemcp_is_over(ed)) CHECK(idemcp_next(ed) >= 0);

@@ -1,5 +1,5 @@
-/* Runs into the planted panic of the feature planted-panic. Afterwards every function refuses, and freeing the handle
- * still removes its lock file. */
+/* Triggers the panic of the feature planted-panic. Afterwards every function fails with IDEMCP_PANIC, and freeing the
+ * handle still removes its lock file. */
 #include <ide_mcp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Checks the C library ide-mcp-capi: the header as C and C++, the exported functions, the README, misuse, a planted
-# panic, and the editors of adapters/editors/capi/examples, which target/debug/ide-mcp drives among garbage and
-# resets. You need a C compiler, python3 and target/debug/ide-mcp (cargo build --package ide-mcp-cli); the parts in C++
-# run if there is a C++ compiler. With --valgrind, each program runs under valgrind, a leak is a failure, and pkg-config
-# must find the library; that needs g++, valgrind and pkg-config.
+# panic, and the editors of adapters/editors/capi/examples. target/debug/ide-mcp drives these while other programs send
+# garbage and resets. You need a C compiler, python3 and target/debug/ide-mcp (cargo build --package ide-mcp-cli); the
+# parts in C++ run if there is a C++ compiler. With --valgrind, each program runs under valgrind, a leak is a failure,
+# and pkg-config must find the library; that needs g++, valgrind and pkg-config.
 # Run: tests/lab/capi/run.sh [--valgrind]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -23,21 +23,21 @@ fail() {
     exit 1
 }
 
-# build NAME [OPTION…] builds the library, and copies it to a folder of this name.
+# build NAME [OPTION…] builds the library, and copies it to the folder NAME.
 build() {
     cargo build --quiet --package ide-mcp-capi "${@:2}"
     mkdir -p "$work/$1"
     cp target/debug/libidemcp.{so,a} "$work/$1"
 }
 
-# compile LIBRARY STANDARD FILE compiles a program with the library of this name.
+# compile NAME STANDARD FILE compiles a program with the library that `build NAME` has made.
 compile() {
     local name=${3##*/} compiler=cc
     case $3 in *.cpp) compiler=g++ ;; esac
     "$compiler" "-std=$2" "${strict[@]}" "$3" -L"$work/$1" -Wl,-rpath,"$work/$1" -lidemcp -o "$work/${name%.*}"
 }
 
-# has_cpp is true if the parts in C++ can run.
+# has_cpp succeeds if the parts in C++ can run.
 has_cpp() { [ -n "$thorough" ] || command -v g++ >/dev/null; }
 
 # play NAME ARGUMENT… runs a program. Under valgrind, errors, leaks and descriptors that stay open are failures.
@@ -46,7 +46,7 @@ play() {
     local log=$work/$1.log
     valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all \
         --track-fds=yes --log-file="$log" "$work/$1" "${@:2}" || { cat "$log" >&2; return 1; }
-    # If the program itself has opened a descriptor, valgrind names the place in the code.
+    # Descriptors that the program has only inherited do not count: valgrind names no place in the code for them.
     ! grep -A 1 '== Open ' "$log" | grep -B 1 ' at 0x' >&2
 }
 
@@ -60,14 +60,14 @@ begin() {
     wait_until has_lock
 }
 
-# end waits for the end of the editor, after which no lock file is left.
+# end waits until the editor has ended, and checks that no lock file is left.
 end() {
     wait "$editor" || fail 'the editor failed'
     exec {keys}>&-
     no_locks
 }
 
-# rests checks that the editor uses no processor time while an agent is attached and nothing happens.
+# rests checks that the editor uses next to no processor time while an agent is attached and nothing happens.
 rests() {
     local agent process before
     rm -f "$work/calls" "$work/called"
@@ -80,7 +80,7 @@ rests() {
     process=$(<"/proc/$editor/task/$editor/children")
     before=$(ticks "$process")
     sleep 2
-    # A loop that never waits takes 200 ticks of 10 ms.
+    # In these 2 s, a loop that never waits takes 200 ticks of 10 ms.
     [ $(($(ticks "$process") - before)) -lt 50 ] || fail 'the editor never waits'
     exec {calls}>&-
     wait "$agent" || true
@@ -104,7 +104,7 @@ wait_until() {
     fail "waited 60 s in vain for: $*"
 }
 
-# Twenty connections of programs that are not agents: garbage, halves of an opening handshake, and resets.
+# unauthenticated makes twenty connections as other programs do: garbage, unfinished opening handshakes, and resets.
 unauthenticated() {
     python3 - "$(basename "$CLAUDE_CONFIG_DIR"/ide/*.lock .lock)" <<'P'
 import os, socket, struct, sys
@@ -164,7 +164,7 @@ if way == "twice":
 P
 }
 
-# In this order, so that target/debug has the plain library afterwards.
+# In this order, so that target/debug ends up with the plain library.
 build planted --features planted-panic
 build plain
 
@@ -179,7 +179,7 @@ log 'the library exports the functions of the header, and nothing else'
 diff <(grep -oE '^[a-z].*idemcp_[a-z_]+\(' $package/include/ide_mcp.h | grep -oE 'idemcp_[a-z_]+\(' | tr -d '(' | sort) \
     <(nm -D --defined-only "$work/plain/libidemcp.so" | awk '{print $3}' | sort)
 
-log 'the editor of the README is compiled as the README does'
+log 'the editor in the README compiles'
 awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' $package/README.md >"$work/readme.c"
 if [ -n "$thorough" ]; then
     mkdir -p "$work/plain/lib/pkgconfig" "$work/plain/include"
@@ -245,7 +245,7 @@ unauthenticated
 echo q >&"$keys"
 end
 
-log 'an editor with sockets of its own'
+log 'an editor that uses its own sockets'
 compile plain gnu99 $package/examples/own_sockets.c
 begin own_sockets "$folder" "$CLAUDE_CONFIG_DIR/ide"
 rests
@@ -259,7 +259,7 @@ exec {keys}>&-
 end
 
 if has_cpp; then
-    log 'an editor in C++ is not disturbed by an agent that leaves, or by a diff after its last one'
+    log 'an editor in C++ survives an agent that leaves, and a diff after its last one'
     compile plain c++11 $package/examples/editor.cpp
     begin editor "$folder" 2
     rests

@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
     if (!ed) return puts(error), 2;
     for (int turns = 0; !idemcp_is_over(ed); turns++) {
         WSAPOLLFD on = {(SOCKET)idemcp_fd(ed), POLLIN, 0};
-        /* The descriptor alone must be enough; a loop that spins takes too many turns. */
+        /* The descriptor alone must be enough to wake up; a loop that spins takes too many turns. */
         if (WSAPoll(&on, 1, 20000) != 1 || turns > 50) return printf("turn %d: %s\n", turns, idemcp_error(ed)), 3;
         for (int kind; (kind = idemcp_next(ed)) > 0;)
             if (kind == IDEMCP_LISTENING) peer = connect_raw(ed);

@@ -1,5 +1,6 @@
-// Carries sessions of Streamable HTTP, which the conformance suite of MCP speaks, to our server over WebSocket: one
-// connection for each session, and no message of its own. Then runs the suite against itself.
+// Carries sessions of Streamable HTTP, which the conformance suite of MCP speaks, to our server over WebSocket, with
+// one connection for each session. It adds no messages of its own. Then starts the suite, which connects to this
+// carrier.
 //
 //     node carrier.mjs SERVER COMMAND...     the program of our server, and the suite's, which gets `--url URL`
 //
@@ -18,7 +19,7 @@ const [program, ...suite] = process.argv.slice(2);
 const sessions = new Map();
 
 class Session {
-  /** The streams by the id of the request that each answers, oldest first, and the stream of GET. */
+  /** The open streams of POSTs by request id, oldest first, and the stream of the GET. */
   posts = new Map();
   events;
 
@@ -31,7 +32,7 @@ class Session {
   receive(text) {
     const message = JSON.parse(text);
     const answered = message.method === undefined && this.posts.get(message.id);
-    // A request or a notification of the server belongs to an open call, most likely the newest.
+    // A request or notification of the server most likely belongs to the newest open call.
     const stream = answered || [...this.posts.values()].at(-1) || this.events;
     if (!stream) return console.error(`carrier: no open stream for ${text}`);
     stream.write(`event: message\ndata: ${text}\n\n`);
@@ -65,7 +66,7 @@ const http = createServer(async (request, response) => {
   session.socket.send(text);
 });
 
-/** Opens a connection with the Host and the Origin of the request. Passes on the refusal of our server. */
+/** Opens a connection with the Host and the Origin of the request. If our server refuses it, answers with its status. */
 async function connect(request, response) {
   const ours = (text) => text?.replace(`:${http.address().port}`, `:${port}`);
   const { host, origin } = request.headers;

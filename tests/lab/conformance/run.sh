@@ -2,18 +2,16 @@
 # Runs the server scenarios of the official conformance suite of MCP against server.rs, and compares the verdict of
 # each check with expected.txt. The suite speaks Streamable HTTP, so carrier.mjs carries each session over WebSocket.
 # Run: tests/lab/conformance/run.sh [SCENARIO]
-#
-# All 32 scenarios run. These tell less about our session than their names suggest:
+# All 32 scenarios run. Some of them say less about our session than their names suggest:
 #
 # | scenario | reason |
 # | --- | --- |
-# | server-sse-polling, server-sse-multiple-streams | they examine streams of HTTP, so the carrier: we have no such transport. The two warnings want streams that can be resumed |
-# | resources-subscribe, resources-unsubscribe, completion-complete | the application answers the forwarded request: no client of the IDE dialect sends one |
-# | tools-call-sampling | the session sends any request and takes its answer; what is in it is up to the application |
-# | tools-call-with-logging | the server sends the log as a plain notification: no client of the IDE dialect shows one |
-# | elicitation-sep1330-enums | one of its five fields is raw JSON: `Form` does not write the names that MCP deprecates |
-#
-# Needs node and npm, with which it gets a newer node for the suite.
+# | server-sse-polling, server-sse-multiple-streams | they examine HTTP streams, which only the carrier has: we have no such transport. The two warnings ask for streams that can be resumed |
+# | resources-subscribe, resources-unsubscribe, completion-complete | the session forwards the request, and the application answers it: clients of the IDE dialect send no such request |
+# | tools-call-sampling | the session only carries the request and its answer; their contents are up to the application |
+# | tools-call-with-logging | the server sends the log as a plain notification, which clients of the IDE dialect do not show |
+# | elicitation-sep1330-enums | one of its five fields is raw JSON, because `Form` does not write the names that MCP has deprecated |
+# Needs node and npm, by which it installs a newer node for the suite.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -29,7 +27,7 @@ cargo build --quiet --package ide-mcp-adapter-tests --example conformance
 modules=$work/npm/node_modules
 node=$modules/.bin/node
 rm -rf "$work/results"
-# The suite's exit status tells no more than its verdicts.
+# The exit status of the suite says no more than its verdicts.
 NODE_MODULES=$modules timeout 300 "$node" tests/lab/conformance/carrier.mjs target/debug/examples/conformance \
     "$node" "$modules/.bin/conformance" server "${scenarios[@]}" --output-dir "$work/results" >"$work/suite.log" 2>&1 || true
 [ -d "$work/results" ] || {

@@ -21,11 +21,11 @@ use serde_json::{Number, Value, json};
 use std::time::Duration;
 use std::{borrow::Cow, env, error::Error, iter, mem};
 
-/// A picture of one pixel, and an empty recording.
+/// A picture with one pixel, and an empty sound file.
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
-/// How long the scenarios want a tool to take between two steps.
+/// How long a tool takes between two steps, as the scenarios ask.
 const STEP: Duration = Duration::from_millis(50);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,9 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 struct Program {
     server: Server,
-    /// The calls with more steps to take: when, which step, the call, and what its tool does.
+    /// The calls that have more steps: when the next step is due, which one it is, the call, and what its tool does.
     steps: Vec<(Time, u8, CallId, Stepped)>,
-    /// The calls that wait for a person, and for a model.
+    /// The calls that wait for a form that a person fills in, and for a model.
     forms: Vec<(Pending<FormAnswer>, CallId)>,
     samples: Vec<(RequestId, CallId)>,
 }
@@ -82,7 +82,7 @@ impl Program {
         }
     }
 
-    /// Handles an event of a client. If an answer fails, the client has gone.
+    /// Handles an event of a client. If an answer fails, the client has left.
     fn on_event(&mut self, event: ServerEvent) {
         match event {
             ServerEvent::Call { agent, call: ToolCall::Other(call, tool) } => {
@@ -166,7 +166,7 @@ impl Program {
         let _ = host.call(call).respond(&result);
     }
 
-    /// Takes one of the three steps of a call. The answer follows the third.
+    /// Takes one of the three steps of a call, and answers after the third.
     fn step(&mut self, step: u8, call: CallId, kind: Stepped) {
         let host = self.server.machine_mut();
         match kind {

@@ -1,4 +1,4 @@
-"""What a plugin does at the edges: odd texts, a sidecar that is slow, dies or stays paused, a folder that changes."""
+"""Edge cases of a plugin: odd texts, a sidecar that is slow, dies or stays paused, a folder that changes."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def bytes_that_are_not_utf8_are_replaced(room):
     await_("the agent has the selection", lambda: "second" in room.run("call", "getLatestSelection", "{}"))
 
 
-def long_selection_has_its_beginning(room):
+def long_selection_is_cut_to_its_beginning(room):
     room.write("a.txt", "first\n" + 1000 * (1023 * "x" + "\n"))
     room.start()
     agent = room.play(pushed("selection_changed", {"selection": {"end": {"line": 1000, "character": 1023}}}))
@@ -80,7 +80,7 @@ def file_of_a_silent_agent_is_read_again(room):
     room.shows("written")
 
 
-def search_results_are_no_problems(room):
+def search_results_are_not_problems(room):
     room.start()
     room.type(*room.keys.FILL_RESOURCE)
     await_("the list has the result", lambda: "found by" in room.run("read", room.keys.RESOURCE))
@@ -88,7 +88,7 @@ def search_results_are_no_problems(room):
         raise Failure("a search result is a problem")
 
 
-def slow_sidecar_delays_no_person(room):
+def slow_sidecar_does_not_delay_the_person(room):
     room.start()
     text = 2000 * (1023 * "x" + "\n")
     agent = room.play(room.propose("a.txt", text), outcome("openDiff", texts("FILE_SAVED", "edited\n" + text)))
@@ -103,7 +103,7 @@ def slow_sidecar_delays_no_person(room):
     agent.done()
 
 
-def agents_end_with_their_sidecar(room):
+def agents_leave_when_their_sidecar_ends(room):
     room.start()
     room.play({"sleep": 20000})
     room.shows(room.keys.ATTACHED)
@@ -175,7 +175,7 @@ def folder_follows_the_editor(room):
 
 
 def terminal_has_the_environment(room):
-    """The terminal must not inherit two variables of another editor."""
+    """Two variables of another editor must not reach the terminal."""
     stale = {"FORCE_CODE_TERMINAL": "1", "OPENCODE_EDITOR_SSE_PORT": "123"}
     room.environment.update(stale)
     room.start()
@@ -201,7 +201,7 @@ def names_are_encoded_in_uris(room):
         return json.loads(room.run("call", tool, json.dumps(arguments)))
 
     def check(found):
-        """Checks a URI. Neovim writes the digits in lower case."""
+        """Checks a URI. Neovim may write hexadecimal digits in lower case."""
         if found.lower() != f"file://{urllib.parse.quote(room.path(name))}".lower():
             raise Failure(f"{found} is not the URI of {name}")
         return found
@@ -252,7 +252,7 @@ def container_has_its_folders_and_process(room):
 
 
 def status_has_the_port(room):
-    """The command may have words before the program, for example to enter a container."""
+    """The command may have words before the program, such as those that enter a container."""
     room.start()
     room.restart(*room.keys.sidecar("env", "ide-mcp", "sidecar"))
     port = room.lock().stem
@@ -271,15 +271,15 @@ def missing_program_is_reported(room):
     room.shows(room.keys.STATUS_WITHOUT_PROGRAM)
 
 
-# What a plugin says, if anything, of a program that is not of its own version. By row: what replaces the version in the
+# What a plugin says about a program of another version, if anything. Each row has what replaces the version in the
 # sidecar's events, and the message.
 VERSIONS = {
     "older": (r'"version":"0.1.9"', r"program 0\.1\.9, \w+ 0\.\d+\.\d+: update the program, .*ide-mcp"),
-    "older, and later in one number": (r'"version":"0.1.999"', r"program 0\.1\.999, .*: update the program"),
+    "older, with a higher patch number": (r'"version":"0.1.999"', r"program 0\.1\.999, .*: update the program"),
     "from before the first release": (r'"no":1', r"program unknown, .*: update the program"),
-    "later patch": (r'"version":"0.2.999"', None),
-    "later series": (r'"version":"0.10.0"', r"program 0\.10\.0, .*: update the (plugin|package): ide-mcp plugin"),
-    "later main version": (r'"version":"10.0.0"', r"program 10\.0\.0, .*: update the (plugin|package)"),
+    "newer patch version": (r'"version":"0.2.999"', None),
+    "newer minor version": (r'"version":"0.10.0"', r"program 0\.10\.0, .*: update the (plugin|package): ide-mcp plugin"),
+    "newer major version": (r'"version":"10.0.0"', r"program 10\.0\.0, .*: update the (plugin|package)"),
 }
 
 
@@ -304,7 +304,7 @@ def other_version_is_named(room):
 
 
 def own_view_decides_and_closes(room):
-    """The test's own view accepts the text `yes`, and writes a file when it is closed."""
+    """The view of the test accepts the text `yes`, and writes a file when it is closed."""
     room.start()
     room.restart(*room.keys.OWN_VIEW)
     room.lock()
@@ -333,8 +333,8 @@ def pause_survives_stop_and_start(room):
     await_("the agent has the selection", lambda: "𝒳b" in room.run("call", "getLatestSelection", "{}"))
 
 
-def terminal_receives_no_commands(room):
-    """Without a sidecar, a command is lost."""
+def command_without_a_sidecar_is_not_typed_into_a_terminal(room):
+    """Without a sidecar, a command for it is dropped."""
     room.start()
     room.type(*room.keys.STOP)
     room.no_lock()
@@ -359,7 +359,7 @@ def odd_line_of_the_sidecar_is_ignored(room):
     agent.done()
 
 
-def half_of_a_surrogate_pair_ends_no_event(room):
+def half_a_surrogate_pair_loses_no_event(room):
     room.start()
     agent = room.play(
         {"notify": "odd", "params": {"x": "\\ \ud83d \ud83d\ude00 \ude00"}},
@@ -432,7 +432,7 @@ def waiting_question_ends_with_its_sidecar(room):
 
 
 def question_keeps_the_order_of_events(room):
-    """The editor reads a question and a proposal at once, and then the end of the proposal during the question."""
+    """The editor reads a question and a proposal together, and the end of the proposal while it asks the question."""
     room.start()
     room.restart(*room.keys.CONSENT)
     room.lock()
@@ -457,7 +457,7 @@ def question_keeps_the_order_of_events(room):
 
 
 def ended_proposal_takes_no_typed_keys(room):
-    """The keys that follow the end of a proposal would go into a file."""
+    """If the view closed at once, the next keys would go into a file."""
     room.start()
     room.type_into_ended_proposal()
     room.shows(room.keys.ENDED)
@@ -476,12 +476,12 @@ def ended_proposal_is_not_accepted(room):
     room.type_into_ended_proposal()
     room.type(*room.keys.ACCEPT_WHILE_TYPING)
     room.shows("proposal has ended")
-    time.sleep(0.5)  # longer than the mode of the editor needs to be shown over it
+    time.sleep(0.5)  # longer than the editor takes to show its mode over the message
     room.shows("proposal has ended", within=0)
 
 
 def status_after_a_gap_ends_views_and_agents(room):
-    """The test makes up the events that a gap left out."""
+    """The test makes up a gap, and the status that follows it."""
     room.start()
     room.write("events", "")
     room.write("gaps", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
@@ -542,7 +542,7 @@ def question_ends_with_its_agent(room):
     room.lock()
     for _ in range(2):
         agent = room.play({"sleep": 20000})
-        room.shows(room.question())  # the second one 10 s after the end of the first
+        room.shows(room.question())  # the second question comes 10 s after the end of the first
         time.sleep(1)  # the person reads
         agent.process.kill()
         time.sleep(1)
@@ -550,7 +550,7 @@ def question_ends_with_its_agent(room):
         time.sleep(1)
         room.hides("ide-mcp: ")
     room.play({"sleep": 20000})
-    room.shows(room.question())  # 10 s after the end of the last one
+    room.shows(room.question())  # again 10 s after the end of the last question
     time.sleep(1)  # the person reads
     room.type(*room.keys.SECOND_YES)
     room.shows(room.keys.ATTACHED)
@@ -595,7 +595,7 @@ def mention_without_an_agent_says_that_it_waits(room):
     agent.done()
 
 
-def buffer_without_a_file_is_no_selection(room):
+def buffer_without_a_file_is_not_a_selection(room):
     room.start()
     for keys in [room.keys.NO_FILE, room.keys.REMOTE_FILE]:
         room.type(*keys)
@@ -678,7 +678,7 @@ def proposal_waits_for_the_rest_of_a_command(room):
         room.hides(room.proposal("b.txt"))
 
 
-def own_view_that_fails_to_close_holds_up_no_end(room):
+def own_view_that_fails_to_close_does_not_block_the_end(room):
     room.start()
     room.restart(*room.keys.VIEW_THAT_FAILS_TO_CLOSE)
     room.lock()
@@ -690,7 +690,7 @@ def own_view_that_fails_to_close_holds_up_no_end(room):
 
 
 def command_window_delays_views(room):
-    """A view opens and closes after its window has ended, and a dead sidecar is started again before that."""
+    """Views open and close only after the command-line window has closed. A dead sidecar is started again before that."""
     room.start()
     agent = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
     room.shows(room.proposal())
@@ -714,7 +714,7 @@ def command_window_delays_views(room):
     room.hides(room.keys.TABS)
 
 
-def typed_keys_answer_no_question(room):
+def typed_keys_do_not_answer_a_question(room):
     room.start()
     room.restart(*room.keys.CONSENT)
     room.lock()

@@ -1,10 +1,9 @@
 #!/bin/bash
-# Unpacks the packages for Emacs with which ours works together, from the system's Debian, without installing them:
-# target/elpa/NAME, and the library of vterm in target/elpa/lib. Without them, run.py skips their scenarios.
+# Unpacks the Emacs packages that ours works with, from the system's Debian, without installing them, into
+# target/elpa/NAME, and the library of vterm into target/elpa/lib. Without them, run.py skips their scenarios.
 #
 # Run: tests/lab/editors/elpa.sh
-#
-# Needs apt-get, and 4 MB of the network.
+# Needs apt-get, and downloads 4 MB.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 into=$PWD/target/elpa

@@ -1,4 +1,4 @@
-"""Emacs: its command, and the keys for what a person does."""
+"""Emacs: how to start it, and the keys for what a person does."""
 
 import json
 import pathlib
@@ -34,12 +34,12 @@ def run(*typed, lines=None, bang=False):
 
 
 def region(first, last):
-    """Returns the keys that select the lines from the first to the last, from 1."""
+    """Returns the keys that select the lines from the first to the last, which count from 1."""
     return [*run(f"(progn (goto-char 1) (forward-line {first - 1}))"), "<C-Space>", *["<C-n>"] * (last - first), "<C-e>"]
 
 
 def expression(text, bang):
-    """Returns the command or the expression for a command that each editor has: see hand.py."""
+    """Returns the Emacs command or expression for a command of the shared vocabulary (see hand.py)."""
     name, _, rest = text.partition(" ")
     if name not in ["open", "toggle", "focus", "send", "interrupt", "accept", "reject", "next", "previous", "proposals", "agents", "mention"]:
         return text
@@ -52,12 +52,12 @@ def expression(text, bang):
     return f"(ide-mcp-{name} {' '.join(json.dumps(word) for word in words)}{' t' if bang else ''})"
 
 
-# A picture has the terminal of an agent beside its proposal, and fits into the columns of a page.
+# For the picture in the docs: the terminal of an agent beside its proposal, not wider than a page.
 PICTURE = ["--eval", "(progn (load-theme 'modus-vivendi t) (menu-bar-mode -1) (setq ide-mcp-layout 'inline)"
            " (set-face-background 'default \"#1c1f26\")"
            " (with-eval-after-load 'term (set-face-background 'term \"#1c1f26\")))"]
 
-PICTURE_KEYS = ["M-x", "ide-mcp-open", "Enter"]  # as tmux has them
+PICTURE_KEYS = ["M-x", "ide-mcp-open", "Enter"]  # as tmux calls them
 
 ATTACHED = r"⧉ ide-mcp-agent"
 DETACHED = r"⧉ no agent"
@@ -82,18 +82,18 @@ ACCEPT = ["<Reading>", *ACCEPT_WHILE_TYPING]
 ACCEPT_AND_CLOSE = ACCEPT
 REJECT = ["<C-c>", "<C-k>"]
 WRITE_COPY = run('(write-region nil nil "copy.txt")')
-ABANDON = ['"', "<Enter>"]  # C-g would throw away the keys behind it
+ABANDON = ['"', "<Enter>"]  # C-g would discard the keys after it
 FIRST_FILE = [*run('(progn (delete-other-windows) (switch-to-buffer "a.txt"))'), "<M-<>"]
 ENDS_OF_TEXT = ["<M->>", "<M-<>"]
 TRUSTING = run("(setq enable-dir-local-variables t)")
 COUNT_PROPOSALS, ONE_PROPOSAL = [], r""  # the next one opens once the earlier one is decided
 TOO_LARGE = r"no highlighting"
 KEPT = r"keeps your changes"
-TABS = r"(?!)"  # Emacs shows proposals in no tabs
+TABS = r"(?!)"  # Emacs does not show proposals in tabs
 HALF_COMMANDS = [(["<M-x>"], ["<C-g>"])]
 TYPED_YES = ["allow", "<Enter>"]
 NO_FILE = REMOTE_FILE = run('(switch-to-buffer "new")')
-BUSY = run("(let ((end (+ (float-time) 3))) (while (< (float-time) end)))")  # `sleep-for` would go on reading
+BUSY = run("(let ((end (+ (float-time) 3))) (while (< (float-time) end)))")  # `sleep-for` would still read events
 BUSY_SOON = run(  # while the person is idle
     "(run-with-timer 1 nil (lambda () (let ((end (+ (float-time) 3))) (while (< (float-time) end)))))"
 )
@@ -137,7 +137,7 @@ CONSENT = run("(setq ide-mcp-config '(:consent t))")
 LATE_CONSENT = CONSENT
 YES = FIRST_YES = SECOND_YES = ["allow", "<Enter>"]
 NO = ["refuse", "<Enter>"]
-UNDO = run("(ignore-errors (undo))")  # an error would throw away the keys behind it
+UNDO = run("(ignore-errors (undo))")  # an error would discard the keys after it
 OWN_TOOL = run(
     "(setq ide-mcp-config '(:own [(:name \"theme\")]) ide-mcp-answers '((\"theme\" . (lambda (_) \"dark\"))))"
 )
@@ -153,7 +153,7 @@ VIEW_THAT_FAILS_TO_CLOSE = [key.replace('(write-region (concat (file-name-nondir
 
 
 def open_nth(folder, number):
-    """Returns the keys that open a file of a folder, with whatever name."""
+    """Returns the keys that open a file of a folder, whatever its name is."""
     return run(f'(find-file (nth {number} (directory-files "{folder}" t directory-files-no-dot-files-regexp)))')
 
 
@@ -161,7 +161,7 @@ LEAVE_TERMINAL, ENTER_TERMINAL = [], []
 LAYOUTS = ["auto", "side-by-side", "stacked", "tab", "inline"]
 ELSEWHERE = run('(select-window (split-window))', '(switch-to-buffer "a.txt")')
 FIRST_CHOICE, SECOND_CHOICE = ["1", "<Enter>"], ["2", "<Enter>"]
-NO_CHOICE = ["<Enter>", "<Reading>"]  # the error throws away the keys behind it
+NO_CHOICE = ["<Enter>", "<Reading>"]  # the error discards the keys after it
 LIST = r"^(Agent|Proposal):"
 CLOSE_MESSAGE = []
 COUNT_BUFFERS = run('(run-with-timer 0.3 nil (function message) "%d listed" (seq-count (lambda (buffer) (or (buffer-file-name buffer)'
@@ -180,18 +180,18 @@ def set_option(name, value):
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
     "failed_make_names_no_other_file": "the problems are those of Flymake",
-    "slow_sidecar_delays_no_person": "Emacs waits in `process-send-string` for a process that does not read",
+    "slow_sidecar_does_not_delay_the_person": "Emacs waits in `process-send-string` for a process that does not read",
     "question_ends_with_its_sidecar": "only an answer ends the question",
     "late_answer_is_for_the_process_that_asked": "Emacs starts the sidecar again while a tool waits",
-    "buffer_without_a_file_is_no_selection": "the terminal of an agent is such a buffer, and there the selection stays",
-    "tab_of_an_ended_proposal_hides_no_other": "Emacs shows proposals in no tabs",
+    "buffer_without_a_file_is_not_a_selection": "the terminal of an agent is such a buffer, in which the selection stays",
+    "tab_of_an_ended_proposal_hides_no_other": "Emacs does not show proposals in tabs",
     "writing_all_elsewhere_accepts_nothing": "no command of Emacs writes the buffer of a proposal",
     "proposal_leaves_no_buffer": "Emacs lists every buffer",
-    "view_that_fails_leaves_nothing_behind": "no function of the person runs before a view is there",
-    "swap_file_asks_nothing": "Emacs has no swap files",
+    "view_that_fails_leaves_nothing_behind": "no function of the person's runs before the view is complete",
+    "swap_file_raises_no_question": "Emacs has no swap files",
     "command_window_delays_views": "Emacs has no command-line window",
-    "problem_of_a_file_that_is_not_loaded_has_its_column": "Flymake has problems of open files alone",
+    "problem_of_a_file_that_is_not_loaded_has_its_column": "Flymake has only problems of open files",
 }
 if not (pathlib.Path(__file__).parents[3] / "target/elpa").is_dir():
     ABSENT |= {name: "needs tests/lab/editors/elpa.sh" for name in [
-        "terminal_is_that_of_vterm", "output_of_an_agent_does_not_move_vterm", "files_of_trees_are_mentioned", "problems_of_flycheck_are_given"]}
+        "agent_runs_in_vterm", "output_of_an_agent_does_not_move_vterm", "files_of_trees_are_mentioned", "problems_of_flycheck_are_given"]}

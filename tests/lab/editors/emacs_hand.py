@@ -1,4 +1,4 @@
-"""What a person does by hand in Emacs alone: its terminals, lists of files, Ediff, the menu, and the tools for a model."""
+"""What a person does only in Emacs: its terminals, file trees, Ediff, the menu, and the tools for a model."""
 
 import json
 import os
@@ -14,11 +14,11 @@ from hostile import RawAgent, is_scenario
 from run import PROGRAM, ROOT, Failure, await_, outcome
 
 ELPA = ROOT / "target/elpa"  # what elpa.sh has unpacked
-COST = 0.2  # the longest time of a selection at the median, in milliseconds
+COST = 0.2  # the maximum median time of a selection, in milliseconds
 
 
 def load_packages(editor, *packages):
-    """Evaluates what loads packages of target/elpa."""
+    """Loads packages of target/elpa."""
     paths = " ".join(f'"{path}"' for path in ELPA.iterdir() if path.is_dir())
     editor.type(*editor.keys.run(f"(setq load-path (append (list {paths}) load-path))",
                                  *[f"(require (quote {package}))" for package in packages]))
@@ -93,7 +93,7 @@ def failed_agent_leaves_its_output(room):
 
 
 def program_without_pastes_gets_one_line(room):
-    """Such a program takes a line end as Enter."""
+    """Such a program would take a line end as Enter."""
     hand = Hand(room)
     script = (room.home / "commands/claude").read_text().replace("\\x1b[?2004h", "")
     (room.home / "commands/claude").write_text(script)
@@ -105,7 +105,7 @@ def program_without_pastes_gets_one_line(room):
 
 
 def terminal_has_each_text_in_its_column(room):
-    """`term` goes one column too far for CHA, by which the real client moves between words."""
+    """The real client moves between words by CHA, for which `term` goes one column too far."""
     hand = Hand(room)
     (room.home / "commands/claude").write_text(
         "#!/bin/sh\nprintf 'ab\\033[6Gcd\\033[1GX\\033[GY\\033'; sleep 0.3; printf '[10'; sleep 0.3; printf 'Gend\\n'; exec sleep 60\n")
@@ -114,7 +114,7 @@ def terminal_has_each_text_in_its_column(room):
 
 
 def output_of_an_agent_does_not_move_its_terminal(room):
-    """A program, or a file that it prints, can send `term` to a folder, also of another machine."""
+    """A program, or a file that it prints, could send `term` to another folder, even on another machine."""
     hand = Hand(room)
     for number, output in enumerate(["\\033AnSiTh host\\n\\033AnSiTu me\\n\\033AnSiTc /x\\n", "\\033AnSiTc /tmp\\n",
                                      "\\032/tmp\\n", "\\033An' '%s' 'SiTc /tmp\\n", "\\033\\032AnSiTc /tmp\\n",
@@ -127,8 +127,8 @@ def output_of_an_agent_does_not_move_its_terminal(room):
             raise Failure(f"{output}: the folder is {found}")
 
 
-def terminal_is_that_of_vterm(room):
-    """The package itself, from Debian."""
+def agent_runs_in_vterm(room):
+    """The real vterm, from Debian."""
     room.environment["LD_LIBRARY_PATH"] = str(ELPA / "lib")
     hand = Hand(room)
     load_packages(room)  # `auto` finds it
@@ -150,7 +150,7 @@ def terminal_is_that_of_vterm(room):
 
 
 def output_of_an_agent_does_not_move_vterm(room):
-    """What the agent prints can have vterm open a file, and go to a folder, also of another machine."""
+    """What the agent prints could make vterm open a file, or go to another folder, even on another machine."""
     room.environment["LD_LIBRARY_PATH"] = str(ELPA / "lib")
     hand = Hand(room)
     load_packages(room)
@@ -158,7 +158,7 @@ def output_of_an_agent_does_not_move_vterm(room):
         "#!/bin/sh\nprintf '\\033]51;Efind-file \"/etc/passwd\"\\033\\\\\\033]51;Ame@host:/x\\033\\\\printed\\n'; exec sleep 60\n")
     hand.run("open")
     room.shows("printed")
-    time.sleep(0.5)  # vterm draws, and obeys, after a while
+    time.sleep(0.5)  # vterm handles output with a delay
     hand.run("focus")  # back to the file
     if (file := evaluated(room, '(get-file-buffer "/etc/passwd")')) != "nil":
         raise Failure(f"opened: {file}")
@@ -167,7 +167,7 @@ def output_of_an_agent_does_not_move_vterm(room):
         raise Failure(f"the folder is {found}")
 
 
-# The calls that these packages document, by a terminal of Emacs that notes them.
+# Stand-ins for these packages: a terminal of Emacs that records the documented calls.
 STAND_INS = {
     "eat": """(define-derived-mode eat-mode term-mode "Eat") (defvar eat-terminal nil)
       (defun eat-make (name program &optional startfile &rest switches)
@@ -194,7 +194,7 @@ NOTED = {
 
 
 def terminal_is_called_as_documented(name):
-    """Debian has neither eat nor ghostel: a stand-in has their calls."""
+    """Debian has neither eat nor ghostel, so stand-ins have their functions."""
     def scenario(room):
         hand = Hand(room)
         (room.home / "lisp").mkdir()
@@ -220,10 +220,10 @@ terminal_of_eat = terminal_is_called_as_documented("eat")
 terminal_of_ghostel = terminal_is_called_as_documented("ghostel")
 
 
-def terminal_is_that_of_tmux(room):
+def agent_runs_in_tmux(room):
     hand = Hand(room)
     room.type(*room.keys.run(f'(setq ide-mcp-terminal (list "tmux" "-S" "{room.home}/tmux" "split-window" "-h" "-e" "HOME={room.home}" "-c" "{{folder}}"))'))
-    hand.run("open --model 'a;b $HOME;' c")  # another command of tmux would follow behind the semicolon
+    hand.run("open --model 'a;b $HOME;' c")  # tmux could take a semicolon as the end of its command
     facts = hand.terminal()
     room.shows(RUNS)
     if facts["arguments"] != ["--model", "a;b $HOME;", "c"] or facts["folder"] != str(room.folder):
@@ -236,7 +236,7 @@ def terminal_is_that_of_tmux(room):
     room.shows("tmux failed: ")
 
 
-def terminal_is_that_of_a_function(room):
+def agent_runs_in_the_terminal_of_a_function(room):
     hand = Hand(room)
     room.type(*room.keys.run(
         '(setq ide-mcp-terminal (lambda (name command folder) (write-region (format "%S %s" command folder) nil "called")'
@@ -357,7 +357,7 @@ def ediff_is_left_and_ends_with_its_proposal(room):
 
 
 def note_hooks(room, **hooks):
-    """Has hooks write a line with members of their event into a file, before functions of the person that fail."""
+    """Makes each hook write a line with members of its event into a file, before functions of the person's that fail."""
     for hook, members in hooks.items():
         values = " ".join(f"(alist-get '{member} event)" for member in members.split())
         line = f'"{hook}{" %s" * len(members.split())}\\n" {values}'
@@ -415,7 +415,7 @@ def windows_that_the_person_has_closed_come_back(room):
 
 
 def names_in_lists_are_one_line(room):
-    """Agents and proposals whose names look like a choice, a key or a format."""
+    """The names of these agents and proposals look like a choice, a key or a format."""
     hand = Hand(room)
     first = RawAgent(room, 'x\n1: Disconnect it\n\x1b[31m%s \u202e\\[kill-emacs] "')
     second = RawAgent(room, "second")
@@ -439,7 +439,7 @@ def names_in_lists_are_one_line(room):
         raise Failure("the wrong proposal was rejected")
 
 
-def agents_of_one_program_are_told_apart(room):
+def agents_of_the_same_program_are_told_apart(room):
     """By their terminals, and otherwise by their processes."""
     room.start()
     room.type(*room.keys.run("(setq ide-mcp-agent-command '(\"ide-mcp\" \"agent\" \"watch\"))"))
@@ -461,7 +461,7 @@ def agents_of_one_program_are_told_apart(room):
 
 
 def hooks_are_called_after_a_gap(room):
-    """Only for what has changed, and not for the connection of a model."""
+    """Only for what has changed in the gap, and not for the connection of a model."""
     room.start()
     event = room.made_up_events()
     note_hooks(room, connected="conn", closed="conn client", paused="")
@@ -587,7 +587,7 @@ def tools_are_for_the_model_that_the_person_allows(room):
 
 
 def settings_of_the_folder_run_nothing(room):
-    """Emacs 28 evaluates .dir-locals.el to find a project, and git runs the monitor that its settings name."""
+    """To find a project, Emacs 28 would evaluate .dir-locals.el, and git would run the monitor that its settings name."""
     room.start()
     room.restart(*room.keys.TRUSTING, *room.keys.run("(setq ide-mcp-model-tools (quote (files)))"))
     room.lock()
@@ -614,7 +614,7 @@ def files_of_a_project_above_the_folder_are_not_listed(room):
 
 
 def names_of_another_folder_are_not_listed(room):
-    """The settings of git can name another folder, whose files git then lists in place of those of this one."""
+    """The settings of git can name another work tree, whose files git then lists instead of those in this folder."""
     elsewhere = room.home / "elsewhere"
     elsewhere.mkdir()
     for name in ["secret", "b.txt"]:
@@ -628,8 +628,8 @@ def names_of_another_folder_are_not_listed(room):
         raise Failure(answer)
 
 
-def bytes_of_no_text_are_not_sent(room):
-    """A file that is no UTF-8 can have 8-bit controls, such as the byte 9B, which begins a key of a terminal."""
+def bytes_that_are_not_text_are_not_sent(room):
+    """A file that is not UTF-8 can have 8-bit control characters, such as the byte 9B, which begins a terminal key."""
     hand = Hand(room)
     hand.run("open")
     facts = hand.terminal()
@@ -659,7 +659,7 @@ def doctor_shows_what_is_wrong(room):
 
 
 def doctor_asks_for_no_consent(room):
-    """Otherwise the question about a real agent would come 10 s later."""
+    """If it did, the question about a real agent would come 10 s later."""
     room.start()
     room.restart(*room.keys.CONSENT, *room.keys.run("(setq ide-mcp-log-level 'debug)"))
     room.lock()
@@ -689,7 +689,7 @@ def log_has_levels_and_a_limit(room):
 
 
 def selection_costs_little(room):
-    """The median of 1,000 moves of the cursor in 50,000 lines, without the time of the sidecar."""
+    """The median over 1,000 moves of the cursor in 50,000 lines, without the time of the sidecar."""
     room.write("a.txt", "".join(f"line {number} of the file, with 𝒳 in it\n" for number in range(50_000)))
     room.start()
     for move, begin, step in [("by a line", "(goto-char (/ (point-max) 2))", "(forward-line 1)"),
@@ -743,7 +743,7 @@ def package_compiles_without_a_warning(room):
         for file in source.glob("*.el"):
             shutil.copy(file, folder)
         batch = [room.keys.PROGRAM, "-Q", "--batch", "-L", folder]
-        # Each alone: what another file has loaded before must not make up for what a file itself does not load.
+        # Compiles each file alone: it must load itself what it needs, and not rely on a file that was compiled before.
         for file in sorted(source.glob("*.el")):
             found = subprocess.run([*batch, "--eval", "(setq byte-compile-error-on-warn t)", "-f", "batch-byte-compile", f"{folder}/{file.name}"],
                                    capture_output=True, text=True, check=False)
@@ -769,7 +769,7 @@ def package_compiles_without_a_warning(room):
             lint = ["emacs", "-Q", "--batch", "-L", str(ELPA / "package-lint"), "-L", str(ELPA / "let-alist"), "--eval",
                     f'(setq package-lint-main-file "{source}/ide-mcp.el")', "-l", "package-lint", "-f", "package-lint-batch-and-exit"]
             found = subprocess.run([*lint, *sorted(map(str, source.glob("*.el")))], capture_output=True, text=True, check=False)
-            # Releasing writes the URL. That of 2022 knows no release of Emacs 28.
+            # The release adds the URL. The package-lint of 2022 does not know Emacs 28.
             expected = ["Package should have a Homepage or URL header", "uninstallable in all released"]
             found = [line for line in found.stdout.splitlines() if re.match(r"[\w.-]+\.el:", line) and not any(word in line for word in expected)]
             if found:

@@ -1,4 +1,4 @@
-"""What an agent could do to a person through what only Emacs does with names, texts and files."""
+"""Attacks that only Emacs makes possible, by what it does with names, texts and files."""
 
 import gzip
 import json
@@ -11,7 +11,7 @@ import time
 from hostile import Person, RawAgent, is_scenario, of_row
 from run import Failure, await_
 
-# Names that Emacs would give to a program or another machine, in the forms of each `tramp-syntax`.
+# Names that Emacs would hand to a program or look up on another machine, in the forms of each `tramp-syntax`.
 ELSEWHERE = [
     "/ssh:host:/x", "/sudo:root@localhost:/etc/shadow", "/user@host:/x", "/-:host:/x", "/scp:host:", "/ftp:host:/x",
     "/ssh:a|sudo:b:/x", "/docker:box:/x", "/[ssh/host]/x", "//ssh:host:/x", "/tmp/../ssh:host:/x", "/:/ssh:host:/x",
@@ -20,7 +20,7 @@ ELSEWHERE = [
 
 
 class Wire:
-    """The lines between the plugin and the sidecar: a test adds events, as if the sidecar had let them through."""
+    """The lines between the plugin and the sidecar. A test adds events to them, as if the sidecar had let them through."""
 
     def __init__(self, room):
         self.room = room
@@ -48,7 +48,7 @@ class Wire:
 
 
 def evaluated(room, expression):
-    """Returns what Emacs prints for an expression, which it evaluates in the current buffer."""
+    """Evaluates an expression in the current buffer, and returns what Emacs prints for it."""
     path = room.folder / "evaluated"
     path.unlink(missing_ok=True)
     room.type(*room.keys.run(f'(write-region (format "%s\\n" {expression}) nil "{path}")'))
@@ -82,7 +82,7 @@ def names_of_other_machines_start_no_program(room):
 
 
 def encrypted_file_is_shown_as_bytes(room):
-    """So is a link to it, and a compressed file: no program comes between the file and what an agent sees."""
+    """So are a link to it and a compressed file: no program runs to decode what an agent sees."""
     room.write("secret.gpg", "-----BEGIN PGP MESSAGE-----\nbytes\n")
     (room.folder / "link.gpg").symlink_to("secret.gpg")
     (room.folder / "packed.gz").write_bytes(gzip.compress(b"unpacked text\n"))
@@ -101,7 +101,7 @@ def encrypted_file_is_shown_as_bytes(room):
 
 
 def compressed_file_of_the_person_is_not_written(room):
-    """If Emacs only left out the compressor, it would write the plain text into the file."""
+    """If Emacs merely skipped the compressor, it would write the plain text into the file."""
     packed = gzip.compress(b"unpacked text\n")
     (room.folder / "packed.txt.gz").write_bytes(packed)
     room.start()
@@ -113,10 +113,10 @@ def compressed_file_of_the_person_is_not_written(room):
         raise Failure("the file is written")
 
 
-# What a text can ask Emacs to do when a mode is chosen for it.
+# What a text can ask of Emacs while a mode is chosen for it.
 WITNESS = '(write-region \\"\\" nil \\"pwned\\")'
 REQUESTS = {
-    "mode of the first line": ("x.c", "/* -*- mode: witness -*- */\n"),
+    "mode in the first line": ("x.c", "/* -*- mode: witness -*- */\n"),
     "only a mode in the first line": ("x.c", "/* -*- witness -*- */\n"),
     "two modes in the first line": ("x.c", "/* -*- mode: c; mode: witness -*- */\n"),
     "eval in the first line": ("x.c", '/* -*- eval: (write-region "" nil "pwned") -*- */\n'),
@@ -125,12 +125,12 @@ REQUESTS = {
     "macro that Flymake expands": ("x.el", ';; -*- mode: emacs-lisp; mode: flymake; lexical-binding: t -*-\n'
                                    '(eval-when-compile (write-region "" nil "pwned"))\n'),
     "coding that Emacs does not have": ("x.c", "/* -*- coding: none-such -*- */\n"),
-    "obsolete mark": ("x.c", "/* -*- unibyte: t -*- */\n"),
+    "obsolete mark for unibyte": ("x.c", "/* -*- unibyte: t -*- */\n"),
 }
 
 
-def texts_choose_no_mode(room):
-    """`witness-mode` leaves a file, and so does each of the requests that is obeyed."""
+def texts_do_not_choose_a_mode(room):
+    """If a request is obeyed, or `witness-mode` is chosen, a file is written."""
     person = Person(room)
     room.type(*room.keys.run(f'(defun witness-mode () (interactive) (write-region "" nil "{room.path("pwned")}"))'))
     agent = RawAgent(room)
@@ -152,7 +152,7 @@ def texts_choose_no_mode(room):
 
 
 def safe_local_variables_hold_in_an_opened_file(room):
-    """The others are ignored without a question."""
+    """Unsafe ones are ignored without a question."""
     room.write("x.txt", 'text\nLocal Variables:\nfill-column: 33\nide-mcp-command: ("sh")\nEnd:\n')
     room.start()
     agent = RawAgent(room)
@@ -163,7 +163,7 @@ def safe_local_variables_hold_in_an_opened_file(room):
         raise Failure(f"the variables: {found}")
 
 
-def texts_reach_no_other_machine(room):
+def texts_do_not_reach_another_machine(room):
     """Org fetches a SETUPFILE at once, and Diff looks for the files of its headers when it shows them."""
     listener = socket.create_server(("127.0.0.1", 0))
     connections = []
@@ -187,8 +187,8 @@ def texts_reach_no_other_machine(room):
         of_row(name, act)
 
 
-def agents_provoke_no_question(room):
-    """A call that would ask the person, or wait for a key, fails for the agent, and the person types on."""
+def agents_cannot_cause_a_question(room):
+    """A call that would ask the person, or wait for a key, fails for the agent, and the person can type on."""
     person = Person(room)
     agent = RawAgent(room)
     room.type(*room.keys.run('(progn (setq auto-save-default nil vc-follow-symlinks (quote ask) large-file-warning-threshold 10 query-about-changed-file t)'
@@ -209,9 +209,9 @@ def agents_provoke_no_question(room):
         # Changed on disk, and here.
         buffers("changed.txt", '(insert "mine")')
         room.write("changed.txt", "theirs\n")
-        # A character that its coding does not have.
+        # A character that the coding of the file cannot encode.
         buffers("latin.txt", '(progn (setq buffer-file-coding-system (quote latin-1)) (insert "\u2192"))')
-        # A folder that is gone, and a file that nobody may write.
+        # A folder that is gone, and a read-only file.
         buffers("gone/x.txt", '(insert "mine")')
         person.begin()
         for name in ["changed.txt", "latin.txt", "gone/x.txt"]:
@@ -263,7 +263,7 @@ def opened_file_adds_no_folder(room):
 
 
 def folder_of_an_opened_file_runs_nothing(room):
-    """`git` would run the monitor that the folder names."""
+    """`git` would run the monitor that the settings of the folder name."""
     folder = room.home / "elsewhere"
     folder.mkdir()
     os.system(f"cd {folder} && git init -q && echo text >x.txt && git add x.txt"
@@ -284,8 +284,8 @@ def differences_of_texts_with_nul_are_marked(room):
         raise Failure(f"marked changes: {found}")
 
 
-def long_lines_are_broken_for_the_eye_only(room):
-    """The text stays as it is, even if the person changes it."""
+def long_lines_are_broken_only_for_display(room):
+    """The breaks are not in the accepted text, even if the person has changed it."""
     text = "start " + "x" * 300_000 + "\nshort\n" + "y" * 300_000
     room.write("b.txt", text.replace("short", "before"))
     person = Person(room)
@@ -304,11 +304,11 @@ def long_lines_are_broken_for_the_eye_only(room):
             raise Failure("another text is accepted")
 
 
-# Texts on which a major mode or the display is slow.
+# Texts for which a major mode or the display is slow.
 SLOW = {
     "parentheses in C": ("x.c", "(" * 79 + "\n", 30_000),
     "many parentheses in C": ("x.c", "(" * 79 + "\n", 1_000_000),
-    "parentheses behind a quote": ("x.c", '"' + "(" * 78 + "\n", 30_000),
+    "parentheses after a quote": ("x.c", '"' + "(" * 78 + "\n", 30_000),
     "comments in C": ("x.c", "/*" * 39 + "\n", 1_000_000),
     "calls in C++": ("x.cpp", "$(" * 39 + "\n", 30_000),
     "braces in JavaScript": ("x.js", "{" * 79 + "\n", 125_000),
@@ -316,12 +316,12 @@ SLOW = {
     "one line of JavaScript": ("x.js", "function a(b,c){return {x:[1,2,'str'],y:b+c/2}};", 14_000_000),
     "combining characters": ("x.txt", "e\u0301\u0302\u0303" * 19 + "\n", 125_000),
     "right to left": ("x.txt", "\u05d0\u0628 [ " * 15 + "\n", 125_000),
-    "line ends alone": ("x.txt", "\n", 7_000_000),
+    "only line ends": ("x.txt", "\n", 7_000_000),
     "control characters": ("x.txt", "\x01\x02\x1b", 60_000),
 }
 
 
-def slow_texts_delay_no_key(room):
+def slow_texts_do_not_delay_keys(room):
     person = Person(room)
     agent = RawAgent(room)
     for row, (name, unit, size) in SLOW.items():
@@ -345,7 +345,7 @@ def slow_texts_delay_no_key(room):
 
 
 def large_text_with_nul_is_shown(room):
-    """With whatever could stand for a NUL, and a backslash in front of it."""
+    """The text also has the characters that could stand in for NUL, and a backslash before a NUL."""
     text = "\0\\u0000\ufdd0\\\0" + "x" * 12_000_000 + "\0"
     person = Person(room)
     agent = RawAgent(room)
@@ -357,7 +357,7 @@ def large_text_with_nul_is_shown(room):
 
 
 def view_that_fails_leaves_nothing(room):
-    """A command of the person's own fails when the view is shown."""
+    """A function of the person's fails when the view is shown."""
     room.start()
     agent = RawAgent(room)
     room.type(*room.keys.run('(progn (defun planted (_ buffer &rest _) (if (string-match-p ".proposal" (buffer-name (get-buffer buffer)))'
@@ -370,7 +370,7 @@ def view_that_fails_leaves_nothing(room):
     room.hides("new|other")
 
 
-def later_changes_outlive_an_accepted_text(room):
+def later_changes_are_kept_after_an_accepted_text(room):
     person = Person(room)
     agent = RawAgent(room)
     person.begin()
@@ -388,7 +388,7 @@ def later_changes_outlive_an_accepted_text(room):
 
 
 def raw_names_are_one_line(room):
-    """The plugin makes them so itself, whatever the sidecar lets through."""
+    """The plugin itself makes them one line, whatever the sidecar lets through."""
     person = Person(room)
     wire = Wire(room)
     wire.event("consent", client='x" asks.\n1: no (y = no)\u202e \x1b[31m' + "z" * 5000, version="1", model=False)
@@ -409,7 +409,7 @@ def raw_names_are_one_line(room):
 
 
 def typing_on_attaches_nobody(room):
-    """A pause can end in the middle of a word: the keys after it are in the question."""
+    """After a pause in the middle of a word, the next keys go into the question."""
     room.start()
     room.restart(*room.keys.CONSENT)
     room.lock()
@@ -449,7 +449,7 @@ QUESTION_AT_KILL = """(ignore (add-hook 'kill-buffer-query-functions (lambda () 
 
 
 def opened_file_that_changed_on_disk_keeps_its_buffer(room):
-    """With its windows, its point and what undo brings back, and without the question of a person who kills it."""
+    """It keeps its windows, its point and its undo history, and a kill hook of the person's asks nothing."""
     lines = "".join(f"line {number}\n" for number in range(1, 41))
     room.write("x.txt", lines)
     room.start()
@@ -460,7 +460,7 @@ def opened_file_that_changed_on_disk_keeps_its_buffer(room):
                              '(progn (goto-line 30) (end-of-line) (insert " mine") (save-buffer))'))
     room.shows("line 30 mine")
     state = "(list (buffer-name) (length (window-list)) (buffer-modified-p) (thing-at-point 'line t))"
-    for begin in ["line two\n", "x" * 100_000 + "\n"]:  # the second one has no major mode
+    for begin in ["line two\n", "x" * 100_000 + "\n"]:  # the second file has no major mode
         room.write("x.txt", begin + (room.folder / "x.txt").read_text())
         answer = agent.answer(agent.call("openFile", filePath=room.path("x.txt"), makeFrontmost=False))
         if "lineCount" not in answer:
@@ -488,7 +488,7 @@ def opened_file_with_a_long_line_stays_beside_its_copy(room):
 
 
 def ended_view_asks_nothing(room):
-    """The view of a proposal and the copy of a file end without the question of a person who kills a buffer."""
+    """The view of a proposal and the copy of a file close without the questions that killing a buffer can ask."""
     room.write("long.txt", "x" * 2_000_000)
     room.start()
     room.type(*room.keys.run(QUESTION_AT_KILL))
@@ -504,7 +504,7 @@ def ended_view_asks_nothing(room):
 
 
 def next_proposal_waits_for_a_key_after_a_withdrawal(room):
-    """The person would otherwise accept a text that has replaced the one they read."""
+    """Otherwise the person could accept a text that has replaced the one they read."""
     room.start()
     agent = RawAgent(room)
     ends = {"closeAllDiffTabs": "The agent withdrew b.txt", "the connection": "The proposal for b.txt has ended"}
@@ -530,8 +530,8 @@ def next_proposal_waits_for_a_key_after_a_withdrawal(room):
         room.hides(room.proposal("b.txt"))
 
 
-def key_that_was_on_its_way_accepts_nothing(room):
-    """The keys are pressed in the moment in which the proposal appears."""
+def key_pressed_too_early_accepts_nothing(room):
+    """The keys are pressed at the moment at which the proposal appears."""
     room.start()
     room.type(*room.keys.run("(advice-add 'ide-mcp-show :after (lambda (&rest _) (setq unread-command-events (list 3 3))))"))
     agent = RawAgent(room)
@@ -549,7 +549,7 @@ KEPT_TEXT = """(with-current-buffer "*withdrawn: b.txt*" (list buffer-file-name 
 
 
 def typed_text_outlives_a_withdrawal(room):
-    """With the keys that follow, but without the line ends that are only for the eye."""
+    """With the keys typed after it, but without the line breaks that are only for display."""
     long = "x" * 100_000 + "\n"
     for text, unit in [("new\n", "typed new"), (long, "typed x")]:
         room.write("b.txt", "other\n")
@@ -564,7 +564,7 @@ def typed_text_outlives_a_withdrawal(room):
         room.shows(r"The agent withdrew b\.txt\.  Your text is in \*withdrawn: b\.txt\*\.  The")
         room.hides(room.proposal("b.txt"))
         room.shows("The proposal has ended: what you typed is in no file")
-        room.shows("second")  # the window of the person is there again
+        room.shows("second")  # the person's window is back
         room.type("more ")
         room.shows("typed more ")
         if (found := evaluated(room, KEPT_TEXT)) != f"(nil t typed more {text.strip()}\n)":
@@ -575,7 +575,7 @@ def typed_text_outlives_a_withdrawal(room):
 
 
 def typed_text_outlives_a_withdrawal_elsewhere(room):
-    """The person has gone to another buffer, which keeps the keys."""
+    """The person has gone to another buffer, which still gets the keys."""
     room.start()
     agent = RawAgent(room)
     agent.propose(room.path("b.txt"), "new\n")
@@ -590,7 +590,7 @@ def typed_text_outlives_a_withdrawal_elsewhere(room):
 
 
 def accepted_text_outlives_an_earlier_withdrawal(room):
-    """Emacs is busy when the agent withdraws the proposal and the person accepts it."""
+    """While Emacs is busy, the agent withdraws the proposal and the person accepts it."""
     room.start()
     agent = RawAgent(room)
     agent.propose(room.path("b.txt"), "new\n")
@@ -606,7 +606,7 @@ def accepted_text_outlives_an_earlier_withdrawal(room):
 
 
 def eight_withdrawn_texts_stay(room):
-    """Then a proposal fails until the person has killed one."""
+    """After that, a proposal fails until the person has killed one of them."""
     room.start()
     agent = RawAgent(room)
 
@@ -631,8 +631,8 @@ def eight_withdrawn_texts_stay(room):
     withdrawn("after")
 
 
-def unseen_files_are_bounded_in_sum(room):
-    """32 MiB can be loaded. What the person has killed, opened, or looked at with a key does not count."""
+def total_size_of_unseen_files_is_limited(room):
+    """32 MiB can be loaded. Files that the person has killed, has opened, or has seen and pressed a key in do not count."""
     lines = ("0123456789abcde\n" * 65536) * 16
     for name in ["one", "two", "three", "four", "own"]:
         room.write(f"{name}.txt", lines)
@@ -662,7 +662,7 @@ def unseen_files_are_bounded_in_sum(room):
     room.type(*room.keys.run('(progn (kill-buffer "small.txt") (kill-buffer "two.txt"))'))
     evaluated(room, "t")
     check(("three", True), ("four", True), ("small", False))
-    # A file that becomes small leaves nothing of the text of before, and one that grows counts.
+    # A file that shrinks keeps nothing of its old text, and one that grows counts with its new size.
     room.write("three.txt", "small\n")
     check(("three", True), ("small", True))
     if (found := evaluated(room, '(with-current-buffer "three.txt" buffer-undo-list)')) != "nil":
@@ -679,7 +679,7 @@ def unseen_files_are_bounded_in_sum(room):
     person.is_unharmed()
 
 
-def unseen_small_files_are_bounded_in_number(room):
+def number_of_unseen_small_files_is_limited(room):
     for number in range(513):
         room.write(f"small{number}.txt", "small\n")
     room.start()
@@ -687,7 +687,7 @@ def unseen_small_files_are_bounded_in_number(room):
     calls = []
     for number in range(513):
         calls.append(agent.call("openFile", filePath=room.path(f"small{number}.txt"), makeFrontmost=False))
-        agent.answer(calls[number // 100 * 100])  # 256 calls at a time are the most
+        agent.answer(calls[number // 100 * 100])  # at most 256 calls can be open at a time
     for call in calls:
         agent.answer(call)
     failed = [number for number, call in enumerate(calls) if agent.answers[call]["result"].get("isError")]
@@ -695,7 +695,7 @@ def unseen_small_files_are_bounded_in_number(room):
         raise Failure(f"not opened: {failed}")
 
 
-# Texts on which CC Mode and the mode of Perl are slow, with the largest sizes that get colors.
+# Texts for which CC Mode and the mode of Perl are slow, with the largest sizes that get colors.
 LARGEST = {
     "quotes in C++": ("x.cpp", "\"'\"'\"\"''" * 9 + "\n", 65536),
     "double quotes in C++": ("x.cpp", '"' * 79 + "\n", 65536),
@@ -706,8 +706,8 @@ LARGEST = {
 }
 
 
-def proposal_of_the_largest_colored_size_delays_no_key(room):
-    """One more character has no colors, and the header says so."""
+def largest_colored_proposal_does_not_delay_keys(room):
+    """With one more character it has no colors, and the header line says so."""
     person = Person(room)
     agent = RawAgent(room)
     for row, (name, unit, size) in LARGEST.items():
@@ -731,7 +731,7 @@ def proposal_of_the_largest_colored_size_delays_no_key(room):
 
 
 def proposed_code_has_colors(room):
-    """An apostrophe in a comment does not begin a string."""
+    """An apostrophe in a comment must not begin a string."""
     room.start()
     agent = RawAgent(room)
     agent.propose(room.path("x.cpp"), "// it's wordy\nint plain = 1'000; /* remark */ return \"quoted\"; char c = '\"'; later;\n")

@@ -1,6 +1,7 @@
---- The C library in Neovim itself, by the FFI of LuaJIT, in place of adapters/editors/nvim/lua/ide-mcp/sidecar.lua, which has the
---- same functions. Only for tests. Commands use the typed functions where the library has some, and each member of an
---- event is read both with its type and as JSON, so that a difference between the two is an error.
+--- Runs the C library in Neovim itself, by the FFI of LuaJIT. This replaces
+--- adapters/editors/nvim/lua/ide-mcp/sidecar.lua, which has the same functions. Only for tests. Commands use the typed
+--- functions where the library has some, and each member of an event is read both with its type and as JSON, so that a
+--- difference between the two is an error.
 local library, header = ...
 local ffi = require('ffi')
 local M = {}
@@ -12,7 +13,7 @@ local abi = declarations:match('#define IDEMCP_ABI (%d+)')
 -- LuaJIT has no preprocessor.
 ffi.cdef((declarations:gsub('#ifdef __cplusplus.-#endif', ''):gsub('\n#[^\n]*', '')))
 local lib = ffi.load(library)
-assert(lib.idemcp_abi() == tonumber(abi), 'the header does not fit the library')
+assert(lib.idemcp_abi() == tonumber(abi), 'the header and the library have different versions')
 
 local editor -- the handle, while an editor runs
 local report -- takes each event
@@ -64,7 +65,7 @@ function M.is_running() return editor ~= nil end
 
 local length = ffi.new('size_t[1]')
 
--- Converts a text that the library has returned with its length.
+-- Copies a string that the library has returned with its length.
 local function lent(text) return text ~= nil and ffi.string(text, length[0]) or nil end
 
 -- Returns the current event of a handle.
@@ -86,7 +87,7 @@ local function current(handle, kind)
   return event
 end
 
---- Starts an editor, as the sidecar's function does. There is no process, so nothing dies or starts again.
+--- Starts an editor, as the function of sidecar.lua does. There is no process that could die and be started again.
 function M.start(_, config, on_event, on_death)
   if editor then return end
   local text, why = vim.json.encode(config()), ffi.new('char[256]')
@@ -94,7 +95,8 @@ function M.start(_, config, on_event, on_death)
   if handle == nil then return on_death(ffi.string(why)) end
   editor, report = handle, on_event
   local poll = vim.loop.new_poll(lib.idemcp_fd(handle))
-  -- Take the turn now, since the descriptor is readable until then. Only what Neovim does is deferred.
+  -- Takes the turn now, because the descriptor stays readable until then. Only what Neovim does with the events is
+  -- deferred.
   poll:start('r', function(problem)
     assert(not problem, problem)
     local kind = lib.idemcp_next(handle)
@@ -116,8 +118,8 @@ function M.start(_, config, on_event, on_death)
   end)
 end
 
---- Stops the editor, which removes the lock file and rejects the open diffs. At its end Neovim runs its loop until the
---- descriptor is closed.
+--- Stops the editor, which removes the lock file and rejects the open diffs. When Neovim exits, it runs its loop until
+--- the descriptor is closed.
 function M.stop()
   local stopped = editor
   editor = nil

@@ -1,14 +1,14 @@
-"""What a person does by hand: the terminal of the agent, decisions from every window, the list of agents, mentions.
+"""What a person does with commands and keys: terminals, decisions from every window, the list of agents, mentions.
 
-An editor plays these scenarios if its module has "hand" in OWN_SCENARIOS, and these keys:
+An editor plays these scenarios if its module has "hand" in OWN_SCENARIOS, and defines:
 
     run(words, lines=None, bang=False)  keys of a command of the shared vocabulary, such as "send hello", from a window
                                         with text; `lines` are the first and the last line of a range, from 1
-    LEAVE_TERMINAL                      keys with which the next command can be typed in the terminal of the agent
-    ENTER_TERMINAL                      keys with which one begins to type to the agent, once its window has the focus
+    LEAVE_TERMINAL                      keys after which a command can be typed in the terminal of the agent
+    ENTER_TERMINAL                      keys after which typed text goes to the agent, once its window has the focus
     set_option(name, value)             keys that set an option while the editor runs: layout, focus, diffs
     LAYOUTS                             the values of the option layout
-    ELSEWHERE                           keys that go from a proposal to a window that is not of the proposal
+    ELSEWHERE                           keys that go from a proposal to a window that does not belong to it
     FIRST_CHOICE, SECOND_CHOICE         keys that choose in a list; NO_CHOICE leaves it
     LIST                                the pattern of a list that waits for a choice
     SCRATCH                             keys that show a buffer with a text and without a file
@@ -24,7 +24,7 @@ import time
 from hostile import CANARY, NAMES, SPOOFS, RawAgent, is_scenario
 from run import Failure, await_, outcome, texts
 
-# Stands for the agent: shows that it runs, and writes down how it was started and what was typed.
+# Stands in for the agent: shows that it runs, and records how it was started and what was typed.
 STAND_IN = f"""#!{sys.executable}
 import json, os, pathlib, sys, tty
 tty.setraw(0)
@@ -60,19 +60,19 @@ class Hand:
         self.room.type(*self.room.keys.LEAVE_TERMINAL, *self.room.keys.run(words))
 
     def terminals(self):
-        """Returns what the agents in terminals wrote down at their start, the earliest first."""
+        """Returns what the agents in terminals recorded at their start, the earliest first."""
         paths = sorted(self.room.home.glob("terminals/*.json"), key=lambda path: path.stat().st_mtime_ns)
         return [json.loads(path.read_text()) for path in paths]
 
     def terminal(self, count=1):
-        """Waits until so many agents were started, and returns the facts of the last one."""
+        """Waits until so many agents were started, and returns what the last one recorded."""
         return await_(f"{count} agents were started", lambda: len(self.terminals()) >= count and self.terminals())[-1]
 
     def typed(self, facts):
         return (self.room.home / f"terminals/{facts['pid']}.typed").read_bytes()
 
     def has_typed(self, facts, *texts):
-        """Waits until an agent has received all of these keys, or texts, as one of them."""
+        """Waits until an agent has received one of these texts whole."""
         try:
             await_(f"the agent has one of {texts}", lambda: self.typed(facts) in texts)
         except Failure as failure:
@@ -80,7 +80,7 @@ class Hand:
 
 
 def paste(text):
-    """Returns the forms of a text as a paste: line ends are CR or LF, as in terminals."""
+    """Returns the forms that a text can have as a paste: terminals send line ends as CR or LF."""
     return [b"\x1b[200~" + text.replace("\n", end).encode() + b"\x1b[201~" for end in "\r\n"]
 
 
@@ -93,7 +93,7 @@ def proposes(room, name, text, *results):
 
 
 def terminal_opens_with_arguments(room):
-    """They are split as a shell does, and no shell sees them. The agent finds this editor by its environment."""
+    """They are split as by a shell, but no shell sees them. The agent finds this editor by its environment."""
     hand = Hand(room)
     hand.run("open --continue --model 'a b' $(touch${IFS}pwned) ;touch pwned c\\ d \"e\" \"\\$f \\`g\"")
     facts = hand.terminal()
@@ -110,7 +110,7 @@ def terminal_opens_with_arguments(room):
         raise Failure("a shell has seen the arguments")
 
 
-def terminal_with_an_open_quotation_is_refused(room):
+def arguments_with_an_unclosed_quotation_are_refused(room):
     hand = Hand(room)
     hand.run("open --model 'a b")
     room.shows("ide-mcp: .*quot")
@@ -198,7 +198,7 @@ def lines_are_sent_as_a_paste(room):
 
 
 def control_characters_are_not_sent(room):
-    """A selection is text, and not keys: it ends no paste, and interrupts no agent."""
+    """A selection is text and not keys: it must not end the paste, nor interrupt the agent."""
     room.write("keys.txt", "a\x03\x1b[201~\x04b\x7f\x9b201~\x85\u2028c\rd\n\x15e\n")
     hand = Hand(room, "keys.txt")
     hand.run("open")
@@ -214,7 +214,7 @@ def control_characters_are_not_sent(room):
 
 
 def agent_is_interrupted_from_every_window(room):
-    """By Escape in the terminal that takes texts, also while it is hidden."""
+    """By Escape in the terminal that gets texts, even while it is hidden."""
     hand = Hand(room)
     hand.run("interrupt")
     room.shows("ide-mcp: .*no terminal")
@@ -332,7 +332,7 @@ def proposal_is_chosen_from_a_list(room):
     first.done()
 
 
-def list_says_which_file_is_in_no_folder(room):
+def list_marks_files_outside_the_folders(room):
     hand = Hand(room)
     agent = RawAgent(room)
     agent.propose(str(room.home / "outside.txt"), "new\n")
@@ -343,7 +343,7 @@ def list_says_which_file_is_in_no_folder(room):
 
 
 def withdrawn_proposal_does_not_take_the_decision(room):
-    """The person decides about a text that is gone, when another one waits for the same file."""
+    """The person decides about a text that is gone, while another one waits for the same file."""
     hand = Hand(room)
     agent = RawAgent(room)
     first = agent.propose(room.path("b.txt"), "good\n", "first")
@@ -383,11 +383,11 @@ def mention_goes_to_the_chosen_agent(room):
     mentions(first, 1)
     room.shows("→first 1")
     hand.run("agents")
-    room.type(*room.keys.FIRST_CHOICE, *room.keys.FIRST_CHOICE)  # no longer
+    room.type(*room.keys.FIRST_CHOICE, *room.keys.FIRST_CHOICE)  # mentions no longer go to it
     mentions(second, 2)
     room.hides("→first 1")
     hand.run("agents")
-    room.type(*room.keys.FIRST_CHOICE, *room.keys.SECOND_CHOICE)  # is disconnected
+    room.type(*room.keys.FIRST_CHOICE, *room.keys.SECOND_CHOICE)  # it is disconnected
     await_("the agent is disconnected", lambda: first.is_over)
     if second.is_over:
         raise Failure("the other agent is disconnected too")
@@ -395,7 +395,7 @@ def mention_goes_to_the_chosen_agent(room):
 
 
 def chosen_agent_that_has_left_takes_no_mention(room):
-    """A message says so, since the next mention goes to another agent."""
+    """A message says so, because the next mention goes to another agent."""
     hand = Hand(room)
     first, second = RawAgent(room, "first"), RawAgent(room, "second")
     room.shows("second 1")
@@ -411,7 +411,7 @@ def chosen_agent_that_has_left_takes_no_mention(room):
 
 
 def agent_that_leaves_during_the_question_is_not_chosen(room):
-    """Otherwise each later mention goes to nobody."""
+    """If it were chosen, all later mentions would go to nobody."""
     hand = Hand(room)
     first, second = RawAgent(room, "first"), RawAgent(room, "second")
     room.shows("second 1")
@@ -428,9 +428,9 @@ def agent_that_leaves_during_the_question_is_not_chosen(room):
     await_("the other agent has the mention", lambda: second.mentions)
 
 
-def names_in_lists_begin_no_line(room):
-    """A name with line ends, or too long for a line, must not begin a line that reads like an answer of the list."""
-    answers = "2: 3: 4: 5: 6: 7: 8: " * 5  # each end of a line makes one of these its beginning
+def names_in_lists_do_not_wrap(room):
+    """If a name with line ends, or a long one, wrapped, its next line could look like another choice."""
+    answers = "2: 3: 4: 5: 6: 7: 8: " * 5  # wherever the line wraps, the next one would begin with one of these
     room.write(answers, "old\n")
     hand = Hand(room)
     room.narrow()
@@ -487,7 +487,7 @@ def mention_that_is_wrong_is_refused(room):
     agent.takes(room.path("b.txt"))
 
 
-def buffer_that_is_no_file_is_not_mentioned(room):
+def buffer_without_a_file_is_not_mentioned(room):
     hand = Hand(room)
     agent = RawAgent(room)
     room.shows("hostile 1")
@@ -510,7 +510,7 @@ def files_of_the_tree_are_mentioned(room):
     agent.takes(room.path("a.txt"), room.path("b.txt"))
 
 
-def list_of_files_is_no_selection(room):
+def file_tree_is_not_a_selection(room):
     Hand(room)
     agent = RawAgent(room)
     room.shows("hostile 1")
@@ -557,7 +557,7 @@ def focus_stays_where_it_is(room):
             time.sleep(1.5)  # the proposal opens after half a second without a key
             room.type(*room.keys.INSERT_LINE)
             time.sleep(0.5)
-            hand.run("next")  # shows it, if it is not on the screen
+            hand.run("next")  # shows it if it is not on the screen
             room.shows(room.proposal("b.txt"))
             hand.run("reject")
             agent.done()
@@ -568,7 +568,7 @@ def focus_stays_where_it_is(room):
 
 
 def terminal_keeps_the_focus(room):
-    """Keys for the agent go on to it while its proposal opens."""
+    """While a proposal opens, keys that are typed to the agent still go there."""
     hand = Hand(room)
     room.type(*room.keys.set_option("focus", False))
     hand.run("focus")
@@ -588,9 +588,9 @@ def terminal_keeps_the_focus(room):
 
 
 def unseen_proposal_is_not_accepted(room):
-    """It has opened without the focus. Once it is on the screen for half a second, it can be accepted.
+    """It has opened without the focus. It can be accepted once it was on the screen for half a second.
 
-    On a busy machine it can open, and be accepted, between two looks at the screen: only the time tells whether it was seen.
+    On a busy machine it can open, and be accepted, between two looks at the screen, so the test goes by the time.
     """
     hand = Hand(room)
     room.type(*room.keys.set_option("focus", False))
@@ -613,7 +613,7 @@ def unseen_proposal_is_not_accepted(room):
         raise Failure(answer)
 
 
-def diffs_are_not_offered(room):
+def diffs_can_be_turned_off(room):
     room.start()
     if "openDiff" not in room.run("tools"):
         raise Failure("diffs are not offered by default")

@@ -1,6 +1,6 @@
-"""What an agent with the right token can name, send or leave to hurt the person.
+"""What an agent with the right token can name, send or leave behind to harm the person.
 
-Each scenario plays the rows of a table in one editor. What holds after each row: nothing was executed, each key of the
+Each scenario plays the rows of a table in one editor. After each row, this must hold: nothing was executed, each key of the
 person has arrived, the editor shows a key within LIMIT, its memory stays within MEMORY of its start, nothing of a view
 is left behind, and the agent has an answer to each call.
 """
@@ -18,14 +18,14 @@ import time
 
 from run import Failure, await_
 
-# The longest time until a key is on the screen, in seconds. A busy machine must fail no row: the time in which the editor
-# waited for a processor does not count, and SLOW_MACHINE times what a key took before the row, when no agent acted, is
-# added, because tmux and the test wait for a processor too.
+# The maximum time until a key is on the screen, in seconds. A busy machine must not make a row fail. So the time in
+# which the editor waited for a processor does not count. And because tmux and the test wait for a processor too,
+# SLOW_MACHINE times the time of a key before the row, when no agent acted, is added.
 LIMIT, SLOW_MACHINE = 0.5, 8
-MEMORY = 200 << 20  # how much the editor can grow, in bytes
+MEMORY = 200 << 20  # how much the editor may grow, in bytes
 QUIET = 0.5  # a view opens after so many seconds without a key
 
-# A command of each editor in a name or a text would leave this file in the folder.
+# If an editor executes a command in a name or a text, it leaves this file in the folder.
 CANARY = "pwned"
 TOUCH = f"writefile([],'{CANARY}')"
 LUA = "lua(os.execute)(string.char(%s))" % ",".join(str(byte) for byte in f"touch {CANARY}".encode())
@@ -46,7 +46,7 @@ NAMES = {
     "status line": f"%{{{TOUCH}}}",
     "status line, evaluated twice": f"%{{%'%{{{TOUCH}}}'%}}",
     "mode line of Emacs": f'%[(:eval (write-region "" nil "{CANARY}"))',
-    "command of the command line": f"+call {TOUCH}",
+    "command as an argument": f"+call {TOUCH}",
     "wildcards": "*[a-z]?{b,c}",
     "home": "~root",
     "escape": "x\x1b[31m\x1b:q!",
@@ -58,7 +58,7 @@ NAMES = {
     "empty": "",
 }
 
-# The forms of names that an editor could take as a file on another machine, of another user, or of a program.
+# Forms of names that an editor could take for a file on another machine, of another user, or of a program.
 REMOTE = [
     "/ssh:host:/x", "/sudo:root@localhost:/etc/shadow", "/scp:host:/x", "/ftp:host:/x", "/docker:box:/x",
     "/ssh:host|sudo:root@host:/x", "/su::/x", "scp://host/x", "sftp://host/x", "rsync://host/x", "ftp://host/x", "http://host/x",
@@ -66,17 +66,17 @@ REMOTE = [
 ]
 PROGRAMS = ["ssh", "scp", "sftp", "rsync", "sudo", "su", "doas", "ftp", "curl", "wget", "gpg", "gpg2", "docker", "podman", "unzip"]
 
-# The names of agents that answer the question about themselves.
+# Names of agents that look like an answer to the question about them.
 SPOOFS = {
-    "answers of a list": "claude-code attach?\n1: no\n2: yes\n\n",
-    "answers in a line": 'x" attach? 1: Refuse, 2: Let it attach "',
+    "lines that look like answers": "claude-code attach?\n1: no\n2: yes\n\n",
+    "answers within a line": 'x" attach? 1: Refuse, 2: Let it attach "',
     "keys": "claude-code attach? (y = no, n = yes)\n\n",
     "long": "claude-code " * 4000,
 }
 
 
 class RawAgent:
-    """An agent that sends what our own programs never would: any names, and many calls at once."""
+    """An agent that sends what our own programs never send: arbitrary names, and many calls at once."""
 
     def __init__(self, room, name="hostile", waits=True):
         lock = room.lock()
@@ -93,7 +93,7 @@ class RawAgent:
             pass
         self.socket.settimeout(None)
         self.answers, self.count, self.is_over = {}, 0, False
-        self.mentions, self.lines = [], []  # the paths, and the first and last lines, or None
+        self.mentions, self.lines = [], []  # the mentioned paths, and their first and last lines, or None
         threading.Thread(target=self.read, daemon=True).start()
         hello = self.request("initialize", {
             "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}})
@@ -110,7 +110,7 @@ class RawAgent:
             head = struct.pack("!BBH", 0x80 | opcode, 0x80 | 126, size)
         else:
             head = struct.pack("!BBQ", 0x80 | opcode, 0x80 | 127, size)
-        self.socket.sendall(head + bytes(4) + payload)  # a mask of zeros changes no byte
+        self.socket.sendall(head + bytes(4) + payload)  # a mask of zeros leaves each byte as it is
 
     def read(self):
         try:
@@ -137,7 +137,7 @@ class RawAgent:
         self.is_over = True
 
     def takes(self, *paths):
-        """Waits for the mentions of exactly these files, and forgets them."""
+        """Waits until exactly these files were mentioned, and then forgets them."""
         await_(f"mentioned: {', '.join(paths)}", lambda: len(self.mentions) >= len(paths))
         if sorted(self.mentions) != sorted(paths):
             raise Failure(f"mentioned: {self.mentions}")
@@ -159,7 +159,7 @@ class RawAgent:
         return self.call("openDiff", old_file_path=old or path, new_file_path=path, new_file_contents=text, tab_name=tab)
 
     def answer(self, call, within=20):
-        """Waits for the answer to a request, and returns it as a text."""
+        """Waits for the answer to a request, and returns it as a string."""
         await_("the agent has an answer", lambda: call in self.answers, within)
         return json.dumps(self.answers[call])
 
@@ -178,7 +178,7 @@ class RawAgent:
 
 
 class Person:
-    """The person at an attacked editor: types, and measures how soon each key is on the screen."""
+    """A person whose editor is attacked: types, and measures how soon each key is on the screen."""
 
     def __init__(self, room, file="a.txt"):
         self.room = room
@@ -205,19 +205,19 @@ class Person:
             return next(int(line.split()[1]) << 10 for line in status if line.startswith(member))
 
     def clock(self):
-        """Returns the time in seconds, not counting how long the editor waited for a processor."""
+        """Returns the time in seconds, without the time in which the editor waited for a processor."""
         with open(f"/proc/{self.pid}/schedstat", encoding="utf-8") as times:
             return time.monotonic() - int(times.read().split()[1]) / 1e9
 
     def within(self, begin, more=0.0):
-        """Checks the time since `begin`."""
+        """Fails if more time than allowed has passed since `begin`."""
         took, self.allowed = self.clock() - begin, LIMIT + more + SLOW_MACHINE * self.rest
         if took > self.allowed:
             raise Failure(f"no key for {took:.2f} s, more than {self.allowed:.2f} s")
         return took
 
     def key(self):
-        """Types a text that is on the screen nowhere else, and waits until it is there."""
+        """Types a text that is not on the screen yet, and waits until it is."""
         self.count += 1
         text = f"k{self.count}k"
         begin = self.clock()
@@ -226,11 +226,11 @@ class Person:
         return text, begin
 
     def screen(self):
-        """Returns the screen without spaces and the ends of wrapped lines."""
+        """Returns the screen without spaces and line breaks, so that wrapped text can be found."""
         return re.sub(r"[\s\\]", "", self.room.screen())
 
     def command(self):
-        """Types a command without its end: the editor reads keys, and no dialog takes them."""
+        """Types an unfinished command, to check that the editor reads keys and that no dialog takes them."""
         self.room.type(*self.room.keys.BEGIN_COMMAND)
         _, begin = self.key()
         if self.allowed is None:
@@ -267,13 +267,13 @@ class Person:
         self.room.hides(self.room.keys.TABS)
 
     def returns(self):
-        """Returns to the first file, which has each key that was typed."""
+        """Goes back to the first file, and checks that it has each key that was typed."""
         self.room.type(*self.room.keys.FIRST_FILE)
         await_("each key has arrived", lambda: "".join(self.typed) in self.screen())
         self.command()
 
     def reviews(self, agent, call, decide=None, look=None):
-        """Types while an agent proposes, and decides on the proposal once it is shown. Returns whether it was shown."""
+        """Types while an agent proposes, and decides on the proposal when it is shown. Returns whether it was shown."""
         end = time.monotonic() + 20
 
         def waits():
@@ -307,7 +307,7 @@ class Person:
         return shown
 
     def sees_file(self, agent, call, text):
-        """Types while an agent opens a file, which is shown after the typing."""
+        """Types while an agent opens a file, and checks that it is shown only after that."""
         for _ in range(4):
             self.types()
         self.end()
@@ -324,7 +324,7 @@ class Person:
 
 
 def of_row(name, act):
-    """Plays a row, and names it in its failure."""
+    """Plays a row; a failure names it."""
     try:
         act()
     except (Failure, OSError, KeyError) as error:
@@ -376,7 +376,7 @@ def hostile_names_are_opened(room):
 
 
 def hostile_names_of_agents_and_tabs_are_shown(room):
-    """The agent, not the person, closes each tab."""
+    """The agent and not the person closes each tab."""
     person = Person(room)
     for row, name in {**NAMES, **SPOOFS}.items():
         def act(name=name):
@@ -395,7 +395,7 @@ def hostile_names_of_agents_get_no_consent(room):
     room.type(*room.keys.CONSENT)
     for row, name in {**NAMES, **SPOOFS}.items():
         def act(name=name):
-            room.restart()  # the next sidecar knows of no refusal, and asks at once
+            room.restart()  # a new sidecar does not know the refusal, and so asks at once
             room.lock()
             agent = RawAgent(room, name, waits=False)
             room.shows(room.question(None))
@@ -423,7 +423,7 @@ def agent_without_a_name_is_asked_about(room):
 
 
 def hostile_names_are_asked_about(room):
-    """Calls that show nothing, all at once."""
+    """By calls that show nothing, all at once."""
     paths = files_with_names(room.folder)
     person = Person(room)
     agent = RawAgent(room)
@@ -484,7 +484,7 @@ def hostile_names_are_mentioned(room):
 
 
 def kinds_of_files(folder):
-    """Creates files that an editor could wait for, or that never end. Returns the paths, and whether a proposal is shown."""
+    """Creates files on which an editor could block, or that never end. Returns their paths, and whether a proposal is shown."""
     os.mkfifo(folder / "fifo")
     (folder / "folder").mkdir()
     listener = socket.socket(socket.AF_UNIX)
@@ -526,8 +526,8 @@ def files_of_other_kinds_are_refused(room):
 OLDER = "update ide-mcp: this sidecar does not check what agents name"
 
 
-def events_of_an_older_sidecar_hurt_nobody(room):
-    """A sidecar from before these checks passes everything on. The test makes up its events, and reads the commands."""
+def events_of_an_older_sidecar_do_no_harm(room):
+    """A sidecar from before these checks passes on everything. The test makes up its events, and reads the commands."""
     kinds_of_files(room.folder)
     room.write("events", "")
     room.write("older", "tail -f --pid=$$ events &\ntee commands | ide-mcp sidecar\n")
@@ -572,7 +572,7 @@ def dos(text):
     return text.replace("\n", "\r\n")
 
 
-# The file before, and the proposed text, of which only the last line differs.
+# The old file, and the proposed text, which differs only in its last line.
 ENCODINGS = {
     "BOM in both": (("\ufeff" + SAME).encode(), "\ufeff" + CHANGED),
     "BOM in the file": (("\ufeff" + SAME).encode(), CHANGED),
@@ -588,8 +588,8 @@ ENCODINGS = {
 }
 
 
-def encodings_of_a_file_are_no_change(room):
-    """Lines that both sides have are not marked, and the accepted text is the proposal byte for byte."""
+def encoding_of_a_file_is_not_a_change(room):
+    """Lines that are the same on both sides are not marked, and the accepted text is the proposal, byte for byte."""
     person = Person(room)
     agent = RawAgent(room)
     for row, (before, text) in ENCODINGS.items():
@@ -614,7 +614,7 @@ def encodings_of_a_file_are_no_change(room):
 
 
 def lines(count, seed, length=9):
-    """Returns lines of digits that no other seed returns."""
+    """Returns lines of digits, different ones for each seed."""
     return "".join(f"{seed}{number * 7919 % 10**length:0{length}}\n" for number in range(count))
 
 
@@ -647,12 +647,12 @@ def large_proposals_are_shown_without_highlighting(room):
 
 
 def words(count, seed):
-    """Returns lines of 90 digits that have no line in common with those of another seed."""
+    """Returns lines of 90 digits. Two seeds have no line in common."""
     generator = random.Random(seed)
     return "".join(f"{generator.getrandbits(299):090}\n" for _ in range(count))
 
 
-def many_changes_are_highlighted_soon(room):
+def many_changes_are_highlighted_quickly(room):
     rows = {
         "2,500 lines with other words": (words(2500, 1), words(2500, 2)),
         "900 places of 9,000 lines": (
@@ -693,8 +693,8 @@ def file_of_50_mb_is_refused(room):
         person.returns()
 
 
-def large_files_are_opened(room):
-    """The person can type soon after."""
+def large_files_open_without_a_delay(room):
+    """The person can type right after it."""
     rows = {"300,000 lines": lines(300_000, "a"), "one line of 15 MB": "var x = {a: [1, 'b']};" * 680_000 + "\n"}
     person = Person(room)
     agent = RawAgent(room)
@@ -709,9 +709,9 @@ def large_files_are_opened(room):
 
 MODELINES = {
     "modeline": f"/* vim: set rightleft foldmethod=expr foldexpr={TOUCH} : */\nunfolded\n",
-    "modeline of the status line": f"/* vim: set rightleft statusline=%{{{TOUCH}}} : */\nunfolded\n",
-    "first line of Emacs": f'/* -*- mode: text; eval: (write-region "" nil "{CANARY}") -*- */\nunfolded\n',
-    "mode of the first line": "/* -*- mode: dired; buffer-read-only: t -*- */\nunfolded\n",
+    "modeline that sets the status line": f"/* vim: set rightleft statusline=%{{{TOUCH}}} : */\nunfolded\n",
+    "eval in the first line": f'/* -*- mode: text; eval: (write-region "" nil "{CANARY}") -*- */\nunfolded\n',
+    "mode in the first line": "/* -*- mode: dired; buffer-read-only: t -*- */\nunfolded\n",
     "local variables": f'unfolded\n/* Local Variables:\n * eval: (write-region "" nil "{CANARY}")\n * mode: hexl\n * End:\n */\n',
     "project": f"unfolded\n# -*- compile-command: \"touch {CANARY}\"; buffer-file-coding-system: utf-16 -*-\n",
 }
@@ -734,7 +734,7 @@ def modelines_are_not_obeyed(room):
         of_row(row, act)
 
 
-def swap_file_asks_nothing(room):
+def swap_file_raises_no_question(room):
     """The swap file belongs to an editor that died."""
     command = room.keys.leave_swap_file(room.path("b.txt"))
     editor = subprocess.Popen(command, cwd=room.folder, env=room.environment, stdin=subprocess.PIPE,
@@ -806,7 +806,7 @@ def hundred_proposals_open_one_by_one(room):
     for number in range(2):
         room.shows(room.proposal(f"new{number}.txt"))
         room.shows(f"text {number}")
-        time.sleep(2 * QUIET)  # the person reads, and the others have the time to open
+        time.sleep(2 * QUIET)  # the person reads, and the others would have time to open
         room.type(*room.keys.COUNT_PROPOSALS)
         room.shows(room.keys.ONE_PROPOSAL)
         person.command()
@@ -819,8 +819,8 @@ def hundred_proposals_open_one_by_one(room):
     person.returns()
 
 
-def narrow_screen_shows_what_decides(room):
-    """At 80 columns: the keys, whether the file is in an open folder, and which of two files of one name it is."""
+def narrow_screen_shows_the_keys_that_decide(room):
+    """At 80 columns: also whether the file is in an open folder, and which of two files with the same name it is."""
     person = Person(room)
     room.narrow()
     agent = RawAgent(room)
@@ -847,8 +847,8 @@ def narrow_screen_shows_what_decides(room):
         of_row(row, act)
 
 
-def proposals_for_large_files_are_bounded_in_sum(room):
-    """Short messages, each for a file of the largest size, which the editor would keep until the person decides."""
+def total_size_of_waiting_proposals_is_limited(room):
+    """Each short message is about a file of the largest size, which the editor would keep until the person decides."""
     person = Person(room)
     room.write("large.txt", lines(700_000, "a"))
     agent = RawAgent(room)
@@ -871,8 +871,8 @@ def proposals_for_large_files_are_bounded_in_sum(room):
 # --- The text of the person
 
 
-def accepted_text_is_taken_into_the_unsaved_buffer(room):
-    """The buffer was the other side of the proposal, so the decision is about it too. The person can undo."""
+def accepted_text_replaces_unsaved_changes(room):
+    """The unsaved buffer was the old side of the proposal, so the person has decided about it too. Undo brings it back."""
     person = Person(room)
     agent = RawAgent(room)
     person.begin()
@@ -893,7 +893,7 @@ def accepted_text_is_taken_into_the_unsaved_buffer(room):
     room.shows(person.typed[0])
 
 
-def other_text_on_disk_leaves_the_unsaved_buffer(room):
+def other_text_on_disk_keeps_unsaved_changes(room):
     person = Person(room)
     agent = RawAgent(room)
     person.begin()
@@ -909,8 +909,8 @@ def other_text_on_disk_leaves_the_unsaved_buffer(room):
     room.hides("agreed")
 
 
-def file_that_changed_on_disk_is_not_saved_over(room):
-    """The editor would ask a question, and take the next keys for the answer."""
+def file_that_changed_on_disk_is_not_overwritten(room):
+    """Otherwise the editor would ask, and take the next keys for the answer."""
     person = Person(room)
     agent = RawAgent(room)
     person.begin()
@@ -928,7 +928,7 @@ def file_that_changed_on_disk_is_not_saved_over(room):
 
 
 def changed_file_is_shown_without_a_question(room):
-    """The editor would ask about unsaved changes when it shows the buffer, and take the next keys for the answer."""
+    """Otherwise the editor would ask about unsaved changes when it shows the buffer, and take the next keys for the answer."""
     person = Person(room)
     agent = RawAgent(room)
     person.begin()

@@ -1,4 +1,4 @@
-"""The installation of a plugin, as a user does it."""
+"""Installs a plugin as a user does."""
 
 import os
 import shutil

@@ -1,13 +1,13 @@
-"""Neovim: its command, and the keys for what a person does."""
+"""Neovim: how to start it, and the keys for what a person does."""
 
 from install import install
-from vi import *  # the keys that both have
+from vi import *  # the keys that Vim and Neovim share
 
 PROGRAM = "nvim"
 
 
 def command(root, home, file):
-    """Installs the plugin as a user does, and returns the command of the editor."""
+    """Installs the plugin as a user does, and returns the command that starts the editor."""
     install(root, home, "nvim")
     (home / "init.lua").write_text(
         "vim.o.statusline = \"%f %m %{v:lua.require'ide-mcp'.status()}\"\n"
@@ -16,7 +16,7 @@ def command(root, home, file):
     return [PROGRAM, "-u", str(home / "init.lua"), file]
 
 
-# The colors of the picture: those of Neovim 0.7 for differences are loud.
+# The colors of the picture in the docs: the diff colors of Neovim 0.7 are garish.
 PICTURE = ["--cmd", "set termguicolors", "-c", " | ".join([
     "colorscheme slate",
     "hi Normal guibg=#1c1f26",
@@ -80,7 +80,7 @@ def sidecar(*words):
 
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
 YES, NO = ["1", "<Enter>"], ["2", "<Enter>"]
-# A list that does not block Neovim, such as that of a plugin for `vim.ui.select`.
+# A list that does not block Neovim, as plugins for `vim.ui.select` show it.
 LATE_CONSENT = [
     *CONSENT,
     ":lua waiting = {}; vim.ui.select = function(_, o, done) print(o.prompt); table.insert(waiting, done) end",
@@ -141,7 +141,7 @@ def set_option(name, value):
 
 
 END_POPUPS = []
-OPENS_AGAIN = False  # whether `openFile` reads a file again that has changed on disk
+OPENS_AGAIN = False  # whether `openFile` rereads a file that has changed on disk
 OWN_SCENARIOS = ["hand", "vi_only", "nvim_only", "nvim_hand"]
 
 # Scenarios that this plugin cannot play, with the reasons.

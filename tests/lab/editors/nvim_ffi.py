@@ -1,7 +1,4 @@
-"""Neovim with the C library in its own process, in place of the sidecar.
-
-Both have the same commands and events.
-"""
+"""Neovim with the C library in its own process instead of the sidecar. Both have the same commands and events."""
 
 import json
 
@@ -24,17 +21,17 @@ NO_PROCESS = "there is no sidecar process"
 # Scenarios that mean nothing when the library runs in the editor's own process, with the reasons.
 ABSENT = {
     **ABSENT,
-    "proposals_for_large_files_are_bounded_in_sum": "the C library reads a file when the editor asks for its text",
-    "busy_editor_delays_no_agent": "the library runs on the thread of Neovim, and takes no turn while Neovim is busy",
-    "killed_editor_leaves_no_lock_file": "no other process removes the lock file; the lock file names a dead process",
+    "total_size_of_waiting_proposals_is_limited": "the C library reads a file when the editor asks for its text",
+    "busy_editor_does_not_delay_an_agent": "the library runs on the thread of Neovim, and takes no turn while Neovim is busy",
+    "killed_editor_leaves_no_lock_file": "there is no other process to remove the lock file, which names a dead process",
     "agent_returns_after_death_of_sidecar": NO_PROCESS,
     "sidecar_that_dies_often_is_not_started_again": NO_PROCESS,
-    "slow_sidecar_delays_no_person": NO_PROCESS,
-    "agents_end_with_their_sidecar": NO_PROCESS,
+    "slow_sidecar_does_not_delay_the_person": NO_PROCESS,
+    "agents_leave_when_their_sidecar_ends": NO_PROCESS,
     "waiting_proposal_ends_with_its_sidecar": NO_PROCESS,
-    "own_view_that_fails_to_close_holds_up_no_end": NO_PROCESS,
+    "own_view_that_fails_to_close_does_not_block_the_end": NO_PROCESS,
     "command_window_delays_views": NO_PROCESS,
-    "death_of_a_sidecar_is_no_withdrawal": NO_PROCESS,
+    "death_of_a_sidecar_is_not_called_a_withdrawal": NO_PROCESS,
     "waiting_question_ends_with_its_sidecar": NO_PROCESS,
     "status_after_a_gap_ends_views_and_agents": NO_PROCESS,
     "status_before_the_sidecar_listens": NO_PROCESS,
@@ -43,8 +40,8 @@ ABSENT = {
     "missing_program_is_reported": NO_PROCESS,
     "other_version_is_named": NO_PROCESS,
     "consent_is_for_the_agent_of_the_question": NO_PROCESS,
-    "events_of_an_older_sidecar_hurt_nobody": NO_PROCESS,
+    "events_of_an_older_sidecar_do_no_harm": NO_PROCESS,
     "messages_are_one_plain_line": NO_PROCESS,
     "odd_line_of_the_sidecar_is_ignored": NO_PROCESS,
-    "half_of_a_surrogate_pair_ends_no_event": "the test reads each event by the JSON of Lua, which refuses the half",
+    "half_a_surrogate_pair_loses_no_event": "the test parses each event with Lua's JSON, which refuses half a pair",
 }

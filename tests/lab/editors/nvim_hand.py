@@ -1,7 +1,7 @@
-"""What a person does by hand in Neovim alone: providers of terminals, maps, events, the log, lists of files of plugins.
+"""What a person does only in Neovim: providers of terminals, maps, events, the log, the file trees of plugins.
 
-The plugins that are named here cannot be installed from a registry of Debian, PyPI or npm: stand-ins have the calls that
-their documentation has.
+The plugins that are named here are not in Debian, PyPI or npm, so stand-ins have the functions that their documentation
+names.
 """
 
 import json
@@ -86,7 +86,7 @@ def terminal_starts_at_the_root_of_git(room):
         raise Failure(f"the folder is {hand.terminal(2)['folder']}")
 
 
-def failed_agent_leaves_its_last_words(room):
+def failed_agent_leaves_its_output(room):
     hand = Hand(room)
     (room.home / "commands/claude").write_text("#!/bin/sh\necho no account\nexit 3\n")
     hand.run("open")
@@ -96,8 +96,8 @@ def failed_agent_leaves_its_last_words(room):
     room.shows("no account")
 
 
-def agents_of_terminals_have_their_numbers(room):
-    """Two agents of one program have one name."""
+def list_names_the_terminal_of_each_agent(room):
+    """Two agents of the same program have the same name."""
     hand = Hand(room)
     (room.home / "commands/claude").write_text("""#!/bin/sh
 echo "{\\"notify\\": \\"ide_connected\\", \\"params\\": {\\"pid\\": $$}}" >script-$$
@@ -116,8 +116,8 @@ exec ide-mcp agent --script script-$$
     room.type(*room.keys.NO_CHOICE)
 
 
-# The calls of the documentation of snacks.nvim (docs/terminal.md, docs/win.md) and of toggleterm.nvim (README, "Custom
-# terminals"). What they are called with is written down.
+# Stand-ins with the functions in the documentation of snacks.nvim (docs/terminal.md, docs/win.md) and of
+# toggleterm.nvim (README, "Custom terminals"). They record their arguments.
 TERMINAL_STAND_INS = {
     "snacks": """
         local function note(...) vim.fn.writefile({vim.fn.json_encode({...})}, 'calls', 'a') end
@@ -180,7 +180,7 @@ def terminals_of_plugins_are_called(room):
         of_row(name, act)
 
 
-def terminal_of_the_person_is_called(room):
+def provider_of_the_person_is_called(room):
     hand = Hand(room)
     room.write("provider.lua", """
         require('ide-mcp').options.terminal.provider = function(start)
@@ -204,7 +204,7 @@ def terminal_of_the_person_is_called(room):
 def agent_runs_in_a_pane_of_tmux(room):
     room.environment |= {"TMUX": f"{room.home}/tmux,1,0", "TMUX_PANE": "%0"}
     hand = Hand(room)
-    room.tmux("set-environment", "-g", "HOME", str(room.home))  # where the stand-in writes
+    room.tmux("set-environment", "-g", "HOME", str(room.home))  # where the stand-in records
     lua(room, "require('ide-mcp').options.terminal.provider = 'tmux'")
     hand.run("open --model 'a b;c;'")
     facts = hand.terminal()
@@ -233,7 +233,7 @@ def agent_runs_in_a_pane_of_tmux(room):
     room.shows(RUNS)
     room.type("<C-d>")
     await_("one pane", lambda: panes() == 1)
-    time.sleep(0.5)  # a screen that has another size is drawn anew, without its message
+    time.sleep(0.5)  # when the size of the screen changes, Neovim redraws it, without the message
     hand.run("send more")
     room.shows("there is no terminal of an agent")
 
@@ -255,7 +255,7 @@ def agent_runs_in_another_program(room):
     room.shows("this terminal takes no keys")
     lua(room, "local t = require('ide-mcp').options.terminal; t.command = {'claude'};"
               f" t.external = {{'tmux', '-S', '{room.home}/tmux', 'split-window', '-e', 'HOME={room.home}'}}")
-    hand.run("open 2 --model 'a;b;' c")  # in tmux, another command would follow behind the second semicolon
+    hand.run("open 2 --model 'a;b;' c")  # tmux could take the second semicolon as the end of its command
     if (facts := hand.terminal())["arguments"] != ["--model", "a;b;", "c"]:
         raise Failure(f"started with {facts['arguments']}")
 
@@ -264,11 +264,11 @@ def agent_runs_in_another_program(room):
 
 
 def floating_terminal_covers_no_proposal(room):
-    """A proposal behind it is not on the screen, and so not accepted."""
+    """A proposal that it covers is not on the screen, and cannot be accepted."""
     hand = Hand(room)
     lua(room, "local o = require('ide-mcp').options; o.terminal.layout = 'float'; o.layout = 'inline'; o.focus = false;"
         " vim.keymap.set('t', '<F5>', '<Cmd>IdeMcp accept<CR>')"
-        " vim.o.showmode = false")  # Neovim 0.10 and 0.12 show the mode in place of a message
+        " vim.o.showmode = false")  # Neovim 0.10 and 0.12 show the mode instead of a message
     agent = RawAgent(room)
     hand.run("open")
     room.shows(RUNS)
@@ -359,7 +359,7 @@ def user_autocommands_fire(room):
         raise Failure(f"fired last: {fired[12:]}")
 
 
-def name_of_an_agent_is_no_format_of_lualine(room):
+def lualine_does_not_evaluate_the_name_of_an_agent(room):
     hand = Hand(room)
     room.write("line.lua", """
         package.preload['lualine.component'] = function() return { extend = function() return {} end } end
@@ -380,7 +380,7 @@ def name_of_an_agent_is_no_format_of_lualine(room):
 # --- Mentions
 
 
-# The calls of the documentation of each plugin: the file under the cursor is b.txt, and the marked ones are both.
+# Stand-ins with the documented functions of each plugin: the file under the cursor is b.txt, and both files are marked.
 TREE_STAND_INS = {
     "oil": ("package.loaded.oil = { get_cursor_entry = function() return { name = 'b.txt', type = 'file' } end,"
             " get_current_dir = function() return DIR .. '/' end }", 1),
@@ -431,7 +431,7 @@ def lines_of_a_tree_are_files(room):
     room.type(*room.keys.TREE, "ggVG", ":IdeMcp mention", "<Enter>")
     agent.takes(room.path("a.txt"), room.path("b.txt"))
     hand.run("status")
-    room.shows("hostile 1, port")  # no word of the head of the list was a command
+    room.shows("hostile 1, port")  # the words in the banner were not run as commands
 
 
 # --- Proposals
@@ -448,7 +448,7 @@ def hunks_are_taken_one_by_one(room):
     agent.done()
 
 
-def inline_proposal_shows_what_goes(room):
+def inline_proposal_shows_removed_lines(room):
     room.write("b.txt", "one\ntwo\nthree\n")
     hand = Hand(room)
     room.type(*room.keys.set_option("layout", "inline"))
@@ -463,7 +463,7 @@ def inline_proposal_shows_what_goes(room):
 
 
 def changes_of_an_inline_proposal_are_taken_back(room):
-    """By the keys of a diff. Each row has the old text, the new one, keys, and what is accepted."""
+    """By the keys of a diff. Each row has the old text, the new text, the keys, and what is accepted."""
     Hand(room)
     room.type(*room.keys.set_option("layout", "inline"))
     old = "one\ntwo\nthree\nfour\nfive\n"
@@ -496,13 +496,13 @@ def changes_of_an_inline_proposal_are_taken_back(room):
 
 
 def waiting_inline_proposal_has_the_lines_of_its_file(room):
-    """Its buffer is there while another one is shown."""
+    """Its buffer exists while another proposal is shown."""
     hand = Hand(room)
     room.type(*room.keys.set_option("layout", "inline"))
     proposes(room, "a.txt", "new a.txt\n", "DIFF_REJECTED", "a.txt")
     room.shows("new a.txt")
     proposes(room, "b.txt", "new b.txt\n", "DIFF_REJECTED", "b.txt")
-    time.sleep(1)  # the second one waits
+    time.sleep(1)  # the second proposal waits
     hand.run("next")
     room.shows("new b.txt")
     lua(room, "for _, buf in ipairs(vim.api.nvim_list_bufs()) do"
@@ -538,9 +538,9 @@ def inline_proposal_is_marked_while_it_changes(room):
     room.shows("one *\n *two *\n *three")
     stays = room.styles("three")
     room.type("Gdd")
-    await_("the line is one that goes", lambda: room.styles("three") not in ([], stays))
+    await_("the line is marked as removed", lambda: room.styles("three") not in ([], stays))
     room.type("u")
-    await_("the line stays", lambda: room.styles("three") == stays)
+    await_("the line is not marked", lambda: room.styles("three") == stays)
     room.type("u")
     room.shows("one *\n *two *\n *2")
     room.type(*room.keys.REJECT)
@@ -548,7 +548,7 @@ def inline_proposal_is_marked_while_it_changes(room):
 
 
 def tab_says_that_it_is_a_proposal(room):
-    """And for which file, also if others have its name."""
+    """It also says for which file, even if other files have the same name."""
     for name in ["src", "tests"]:
         (room.folder / name).mkdir()
         room.write(f"{name}/mod.rs", "fn main() {}\n")
@@ -594,8 +594,8 @@ def writing_all_in_another_window_accepts_nothing(room):
         room.hides(room.proposal(""))
 
 
-def differences_of_the_person_stay(room):
-    """Windows of a tab that show differences are compared with each other: a proposal there would join them."""
+def diff_of_the_person_is_not_mixed_with_a_proposal(room):
+    """Neovim compares all diff windows of a tab with each other, so a proposal must not open there."""
     hand = Hand(room)
     room.type(*room.keys.set_option("layout", "vertical"))
     room.type("<Escape>", ":diffthis", "<Enter>", ":vert diffsplit b.txt", "<Enter>")
@@ -612,7 +612,7 @@ def differences_of_the_person_stay(room):
 
 
 def refused_quit_leaves_the_windows(room):
-    """`:q` of a text that was changed is an error of Neovim."""
+    """Neovim refuses `:q` for a changed text."""
     hand = Hand(room)
     room.type(*room.keys.set_option("layout", "inline"))
     agent = proposes(room, "a.txt", "new\n", "FILE_SAVED", "edited\nnew\n")
@@ -647,7 +647,7 @@ def withdrawn_text_stays_when_another_proposal_is_shown(room):
 
 
 def plugin_that_saves_by_itself_accepts_nothing(room):
-    """It saves some time after a change, while nobody types or somebody does."""
+    """It saves some time after a change, whether the person types then or not."""
     hand = Hand(room)
     room.write("saves.lua", """
         local function save(buf)
@@ -668,7 +668,7 @@ def plugin_that_saves_by_itself_accepts_nothing(room):
             (room.folder / "saved").unlink(missing_ok=True)
             room.type(*room.keys.INSERT_LINE)
             room.shows("accepted by a key or a command of yours only")
-            for _ in range(30):  # a change, and so a save, between any two keys
+            for _ in range(30):  # a change, and so a save, between every two keys
                 room.type("x")
                 room.type("p")
                 time.sleep(0.05)
@@ -686,7 +686,7 @@ def plugin_that_saves_by_itself_accepts_nothing(room):
 
 
 def maps_and_macros_write_a_proposal(room):
-    """They count as keys of the person; a plugin that saves by itself does not."""
+    """They count as the person's keys; a plugin that saves by itself does not."""
     Hand(room)
     room.write("maps.lua", """
         for keys, command in pairs({ c = ':w<CR>', d = '<Cmd>w<CR>', f = function() vim.cmd('write') end, m = 'Gk$:w<CR>' }) do
@@ -705,8 +705,8 @@ def maps_and_macros_write_a_proposal(room):
         of_row(keys, act)
 
 
-def proposal_comes_back_with_the_file_of_now(room):
-    """It is compared with what the file has, in each layout, and not with what it had when the proposal stepped aside."""
+def proposal_comes_back_with_the_current_file(room):
+    """In each layout, it is compared with the file as it is now, and not as it was when the proposal was put aside."""
     hand = Hand(room)
     agent = RawAgent(room)
     for layout in ["tab", "inline"]:
@@ -817,7 +817,7 @@ def model_asks_for_symbols_references_and_files(room):
     (elsewhere / "secret").touch()
     subprocess.run(["git", "init", "-q", str(room.folder)], check=True)
     subprocess.run(["git", "config", "core.worktree", str(elsewhere)], cwd=room.folder, check=True)
-    if "secret" in (answer := ask("files")):  # the settings of the folder name another one
+    if "secret" in (answer := ask("files")):  # the settings of the repository name another work tree
         raise Failure(answer)
     if "Neovim has no language server" not in (answer := ask("symbols", path="b.txt")):
         raise Failure(answer)
@@ -839,7 +839,7 @@ def log_has_the_messages_and_is_bounded(room):
     lines = await_("both are in the log", lambda: len(found := logs[0].read_bytes().splitlines()) >= 2 and found)
     if (longest := max(map(len, lines))) > 430:
         raise Failure(f"a line has {longest} bytes")
-    room.type("<Enter>")  # the command has filled the screen
+    room.type("<Enter>")  # the output of the command has filled the screen
     for number in range(12):
         agent = proposes(room, "b.txt", f"secret {number}\n", "DIFF_REJECTED", "b.txt")
         room.shows(room.proposal("b.txt"))
@@ -857,7 +857,7 @@ def log_has_the_messages_and_is_bounded(room):
 
 
 def messages_fit_their_place(room):
-    """A long one ends with an ellipsis in the command line, and is whole where another plugin shows it."""
+    """In the command line, a long message ends with an ellipsis. If another plugin shows it, it is whole."""
     hand = Hand(room)
     name = "x" * 200
     hand.run(f"mention {name}")
@@ -873,7 +873,7 @@ def messages_fit_their_place(room):
 
 
 def wrong_command_names_the_help(room):
-    """Which `:help ide-mcp` and `:help :IdeMcp` open at their beginnings."""
+    """And `:help ide-mcp` and `:help :IdeMcp` open at the right places."""
     hand = Hand(room)
     hand.run("opne")
     room.shows("ide-mcp: there is no command opne: `:help :IdeMcp` has them all")
@@ -886,8 +886,8 @@ def wrong_command_names_the_help(room):
             raise Failure(f":help {topic} opens {found}")
 
 
-def lists_are_left_by_an_interrupt(room):
-    """Neovim's own list ends with an error then, which is none of the plugin."""
+def interrupt_leaves_a_list(room):
+    """Neovim's own list then ends with an error, which is not a failure of the plugin."""
     hand = Hand(room)
     agent = RawAgent(room)
     agent.propose(room.path("b.txt"), "good\n", "first")
@@ -901,7 +901,7 @@ def lists_are_left_by_an_interrupt(room):
 
 
 def wrong_options_are_named(room):
-    """Each has no effect, and the others have theirs."""
+    """Wrong options have no effect, and the other options still do."""
     hand = Hand(room)
     for wish, message in {
         "layout = 'tabs'": "the option layout does not know tabs, only tab, vertical, horizontal, inline",
@@ -914,7 +914,7 @@ def wrong_options_are_named(room):
         lua(room, f"require('ide-mcp').setup({{ {wish} }})")
         room.shows(f"ide-mcp: {message}")
         room.type(*room.keys.ENDS_OF_TEXT)
-    room.type(*room.keys.CONTAINER)  # has a value that Neovim 0.7 cannot copy
+    room.type(*room.keys.CONTAINER)  # a value that Neovim 0.7 cannot copy
     lua(room, "require('ide-mcp').setup({ layout = 1, terminal = { layout = 'x', command = { 'cat' } } })")
     room.shows("ide-mcp: 2 options are wrong, see `:IdeMcp log`")
     lua(room, "local o = require('ide-mcp').options; print('is:' .. o.layout .. o.terminal.layout .. o.terminal.command[1])")
@@ -929,7 +929,7 @@ def wrong_options_are_named(room):
 
 
 def types_and_help_have_each_option(room):
-    """With the words that an option can have."""
+    """And the words that an option allows."""
     room.start()
     lua(room, "local o = require('ide-mcp.options'); local names = {}; for name, value in pairs(o.defaults) do"
         " names[name] = (name == 'terminal' or name == 'log') and vim.tbl_keys(value) or {} end;"
@@ -953,7 +953,7 @@ def types_and_help_have_each_option(room):
 
 
 def health_has_the_findings_of_the_doctor(room):
-    """Also those of a port, unless each agent needs consent. The doctor has 5 s."""
+    """Also those about a port, unless agents need consent. The doctor has 5 s."""
     room.write("slow", 'test "$1" = doctor && sleep 60\nexec ide-mcp "$@"\n')
     room.start()
     lock = json.loads(room.lock().read_text()) | {"pid": os.getpid(), "ideName": "Silent"}
@@ -977,7 +977,7 @@ def health_has_the_findings_of_the_doctor(room):
 
 
 def check_deprecations(editor):
-    """Checks that no call so far is deprecated. Before 0.11, Neovim does not report that."""
+    """Checks that no function that was called so far is deprecated. Before 0.11, Neovim does not report that."""
     editor.type("<Escape>", ":echo 'has:' . has('nvim-0.11')", "<Enter>")
     editor.shows(r"^has:\d")
     if "has:1" in editor.screen():
@@ -986,7 +986,7 @@ def check_deprecations(editor):
 
 
 def nothing_is_deprecated(room):
-    """After a tour of the plugin. The scenario of the tools for the model checks its own calls."""
+    """Checks this after a tour of the plugin. The scenario for the tools of the model checks its own calls."""
     hand = Hand(room)
     hand.run("open")
     hand.terminal()
@@ -1005,7 +1005,7 @@ def nothing_is_deprecated(room):
     check_deprecations(room)
 
 
-# The most CPU time that a selection may take in the editor, in milliseconds.
+# The maximum CPU time that a selection may take in the editor, in milliseconds.
 COST = 0.2
 
 

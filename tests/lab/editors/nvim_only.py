@@ -1,4 +1,4 @@
-"""What an agent can do only to Neovim: questions and options that other editors do not have."""
+"""Attacks that only Neovim makes possible, by questions and options that other editors do not have."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from run import Failure, await_
 
 
 def saving_asks_nothing(room):
-    """Neovim asks about a file that has changed, and with 'confirm' about a read-only buffer."""
+    """Neovim would ask about a file that has changed and, with 'confirm', about a read-only buffer."""
     rows = {
         "read-only": ":edit FILE | setlocal readonly",
         "read without autocommands": ":noautocmd edit FILE",
@@ -55,7 +55,7 @@ def file_of_another_editor_is_read_only(room):
 
 
 def withdrawn_proposal_ends_before_the_next_opens(room):
-    """Both are so large that 'diffopt' is reduced while they are shown, where it has such items: since Neovim 0.9."""
+    """Both are so large that items of 'diffopt' are removed while they are shown. Neovim has these items since 0.9."""
     person = Person(room)
     agent = RawAgent(room)
     room.type(":set diffopt+=internal,filler", "<Enter>", ":silent! set diffopt+=linematch:40", "<Enter>")
@@ -64,7 +64,7 @@ def withdrawn_proposal_ends_before_the_next_opens(room):
     room.write("b.txt", text)
     first = agent.propose(room.path("b.txt"), text.replace("0", "a"), "first")
     room.shows(room.proposal("b.txt"))
-    second = agent.propose(room.path("new.txt"), text, "second")  # waits for a decision
+    second = agent.propose(room.path("new.txt"), text, "second")  # the proposal waits for a decision
     agent.answer(agent.call("close_tab", tab_name="first"))
     agent.answer(first)
     room.shows("1 proposal waits for a key")
@@ -82,7 +82,7 @@ def withdrawn_proposal_ends_before_the_next_opens(room):
 
 
 def messages_are_one_plain_line(room):
-    """A sidecar's messages contain words of agents. The test makes these up."""
+    """Messages of a sidecar can contain words of agents. The test makes them up."""
     person = Person(room)
     event = room.made_up_events()
     room.shows(room.keys.DETACHED)
@@ -116,7 +116,7 @@ def proposals_and_files_that_wait_are_counted(room):
     room.shows(room.proposal("b.txt"))
 
 
-# Texts that keep the highlighting busy, by the names of their files. The first aborts tree-sitter of Neovim 0.12.
+# Texts that take long to highlight, by file name. The first one aborts tree-sitter of Neovim 0.12.
 BUSY_TEXTS = {
     "quotes.md": ">" * 300 + "\n",
     "brackets.md": "[" * 8000 + "\n",
@@ -132,7 +132,7 @@ BUSY_TEXTS = {
 
 
 def texts_of_proposals_start_no_parser(room):
-    """Nor do they keep the regular expressions of the syntax busy."""
+    """Nor do they take long to highlight with regular expressions."""
     person = Person(room)
     agent = RawAgent(room)
     for name, text in BUSY_TEXTS.items():
@@ -160,7 +160,7 @@ def small_proposals_have_their_syntax(room):
         agent.answer(call)
 
 
-def folder_with_the_name_of_a_view_takes_no_view(room):
+def folder_with_the_name_of_a_view_does_not_replace_it(room):
     person = Person(room)
     for call in range(1, 9):
         for side in ["file", "proposal"]:
@@ -181,8 +181,8 @@ def folder_with_the_name_of_a_view_takes_no_view(room):
     person.is_unharmed()
 
 
-def searched_text_is_no_pattern(room):
-    """A regular expression can search for seconds."""
+def searched_text_is_not_a_pattern(room):
+    """A search for a regular expression could take seconds."""
     person = Person(room)
     room.write("found.txt", "".join("a" * 200 + "\n" for _ in range(2500)) + "one .*\\n two\nthree é four\n")
     agent = RawAgent(room)
@@ -246,7 +246,7 @@ NESTED = {
     "limit-lines.md": list_over_lines(129),
 }
 
-# Texts that are opened with their types.
+# Texts that are opened with their file types.
 NOT_NESTED = {
     "quotes.md": ">" * 128 + "\n",
     "lines.md": list_over_lines(128),
@@ -256,12 +256,12 @@ NOT_NESTED = {
 }
 
 
-def nested_texts_do_not_end_the_editor(room):
+def nested_texts_do_not_abort_the_editor(room):
     person = Person(room)
     agent = RawAgent(room)
     room.type(*room.keys.INSERT_LINE)  # unsaved
     person.command()
-    time.sleep(QUIET)  # the end of a command clears its line
+    time.sleep(QUIET)  # the end of a command clears the command line
     for name, text in NESTED.items():
         def act(name=name, text=text):
             (room.folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -291,7 +291,7 @@ def texts_of_common_depth_have_their_types(room):
 
 
 def nested_text_is_not_read_again(room):
-    """The agent writes it into files that are open with a type. A Neovim without a parser for Markdown reads it again."""
+    """The agent writes it into files that are open with a file type. A Neovim without a Markdown parser does read it again."""
     person = Person(room)
     agent = RawAgent(room)
     for name in ["shown.md", "hidden.md"]:

@@ -5,11 +5,11 @@
     run.py nvim 'proposal_*'
     run.py nvim=target/newer/bin/nvim 'hostile_*'
 
-EDITOR is nvim, vim, emacs, or nvim_ffi: Neovim with the C library in its process, target/debug/libidemcp.so, in place
-of the sidecar. PROGRAM is another program of this editor, such as one that newer.sh has unpacked. With --tree, the
+EDITOR is nvim, vim, emacs, or nvim_ffi: Neovim with the C library (target/debug/libidemcp.so) in its process instead of
+the sidecar. PROGRAM is another program of this editor, such as one that newer.sh has unpacked. With --tree, the
 plugin is that of the checkout, so you can change it without a build; --list prints the names of the scenarios. Needs
 tmux, the editor, and target/debug/ide-mcp (cargo build --package ide-mcp-cli). Each scenario has an empty home and a
-folder of its own. Prints each scenario; the exit status is not 0 if one fails. Eight minutes for each editor.
+folder of its own. Prints each scenario; the exit status is not 0 if one fails. Takes eight minutes for each editor.
 """
 
 import fnmatch
@@ -55,7 +55,7 @@ class Room:
         self.home = home
         self.folder = home / "project"
         self.folder.mkdir()
-        # Each text has a character outside the basic plane, which takes two units of UTF-16.
+        # The text begins with a character outside the basic plane, which takes two UTF-16 units.
         self.write("a.txt", "𝒳bc def\nsecond\nthird\n")
         self.write("b.txt", "other\n")
         self.environment = {
@@ -81,7 +81,7 @@ class Room:
         self.shows(self.keys.DETACHED)
 
     def narrow(self):
-        """Makes the screen as wide as a terminal usually is."""
+        """Makes the screen 80 columns wide, as terminals usually are."""
         self.tmux("resize-window", "-x", "80")
 
     def restart(self, *keys):
@@ -91,7 +91,7 @@ class Room:
         self.type(*self.keys.START)
 
     def type(self, *keys):
-        """Types texts, and keys in angle brackets such as <Enter>. At <Reading> the person looks at a new view."""
+        """Types texts, and keys in angle brackets such as <Enter>. At <Reading> it pauses, as a person who reads a new view."""
         for key in keys:
             if key == "<Reading>":
                 time.sleep(READING)
@@ -113,12 +113,12 @@ class Room:
         return self.keys.PROPOSAL.replace("NAME", re.escape(name))
 
     def question(self, name="ide-mcp-agent"):
-        """Returns the pattern of the question about the agent with this name, or about any. It fills the lines of a box."""
+        """Returns the pattern of the question about the agent with this name, or about any agent. A box wraps it at any place."""
         words = (f'calls itself "{name}" ' if name else "") + "asks to attach. Let it attach?"
         return r"[\s│|\\]*".join(re.escape(character) for character in words if character != " ")
 
     def styles(self, text):
-        """Returns the colors and attributes of a text on the screen, for each place where the text stands."""
+        """Returns the colors and attributes of a text on the screen, for each place where it occurs."""
         found = []
         for line in self.tmux("capture-pane", "-p", "-e").splitlines():
             plain, looks, look = "", [], {}
@@ -128,7 +128,7 @@ class Room:
                     looks.append(" ".join(look[kind] for kind in sorted(look)))
                 elif codes in ("", "0"):
                     look = {}
-                else:  # such as 31 or 38;5;9 for a color of the text, and 39 for none
+                else:  # such as 31 or 38;5;9 for a text color, and 39 for the default
                     first = int(re.match(r"\d+", codes)[0])
                     kind = "text" if first in (*range(30, 40), *range(90, 98)) else "ground" if first >= 40 else codes
                     look.pop(kind, None)
@@ -139,7 +139,7 @@ class Room:
         return sorted(found)
 
     def type_into_ended_proposal(self):
-        """Types in a proposal for b.txt, and for two seconds after its agent has gone, without a pause."""
+        """Types into a proposal for b.txt without a pause, also for two seconds after its agent has gone."""
         agent = self.play(self.propose("b.txt", "new\n"), {"sleep": 20000})
         self.shows(self.proposal("b.txt"))
         self.type(*self.keys.BEGIN_INSERTING, "typing")
@@ -150,7 +150,7 @@ class Room:
             time.sleep(0.1)
 
     def made_up_events(self):
-        """Starts a sidecar behind a script, and returns a function that adds an event of the test to the sidecar's."""
+        """Starts the sidecar through a script. Returns a function by which the test adds events to those of the sidecar."""
         self.write("events", "")
         self.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
         self.restart(*self.keys.sidecar("sh", "talks"))
@@ -163,9 +163,9 @@ class Room:
         return event
 
     def pid(self):
-        """Returns the process of the editor: that of the terminal, or its child behind a wrapper or a screen process.
+        """Returns the process of the editor: the one that the terminal has started, or a child of it if that is a wrapper.
 
-        Neovim is a child of its screen process since 0.9. Returns None when the terminal is gone.
+        Since 0.9, Neovim is a child of the process that draws its screen. Returns None if the terminal is gone.
         """
         pane = self.tmux("display-message", "-p", "#{pane_pid}").strip()
         if not pane:
@@ -249,7 +249,8 @@ class Room:
             agent.process.wait()
         editor = self.pid()
         self.tmux("kill-server")
-        # The editor writes its history into its home when the terminal has gone. One that waits for a file stays.
+        # When the terminal is gone, the editor writes its history into its home. One that blocks on a file must be
+        # killed.
         patience = time.monotonic() + PATIENCE
         while editor and words_of(editor):
             if time.monotonic() > patience:
@@ -271,7 +272,7 @@ def children(process):
 
 
 def is_editor(name, words):
-    """Returns true if a command is the editor's. A wrapper has its program in one of the other words."""
+    """Returns true if a command runs the editor itself. A wrapper has the editor's program in one of its other words."""
     return any(word.rpartition("/")[2] == name for word in words)
 
 
@@ -288,22 +289,22 @@ class Agent:
         return self.output.read_text()
 
     def changed(self):
-        """Returns the lists of URIs whose problems changed, as the agent received them."""
+        """Returns the lists of files whose problems changed, as URIs that the agent received."""
         lines = [json.loads(line) for line in self.text().splitlines()]
         return [line["params"]["uris"] for line in lines if line["event"] == "diagnostics_changed"]
 
     def steps(self, count):
-        """Waits until this many expectations were met."""
+        """Waits until so many expectations were met."""
         await_(f"{count} steps", lambda: self.text().count('"event":"step"') >= count)
 
     def done(self):
-        """Waits for the end of the command, which succeeded: a script met each of its expectations."""
+        """Waits for the end of the command, and fails if it failed: if an expectation of a script was not met."""
         if self.process.wait(60) != 0:
             raise Failure(f"the agent: {self.text()}")
 
 
 def outcome(tool, result=None, within=PATIENCE * 1000):
-    """An expectation: the outcome of a call, with a result that has these members."""
+    """Returns an expectation for a script: the outcome of a call, whose result has these members."""
     expected = {"event": "outcome", "tool": tool}
     if result is not None:
         expected["outcome"] = {"result": result}
@@ -345,7 +346,7 @@ def main():
             sys.exit(f"install {tool} first: it is not here")
     if not PROGRAM.exists():
         sys.exit(f"there is no {PROGRAM.relative_to(ROOT)}: cargo build --package ide-mcp-cli")
-    # The plugin is part of the program.
+    # The plugin comes from the program, which contains it.
     built = PROGRAM.read_bytes()
     for file in (ROOT / "adapters/editors" / name.partition("_")[0]).rglob("*.*"):
         is_code = file.suffix in (".el", ".lua", ".vim") and "IDE_MCP_PLUGIN_TREE" not in os.environ

@@ -1,4 +1,4 @@
-"""What every editor with a plugin does; docs/testing.md recommends the list to those who write a plugin."""
+"""Scenarios for every editor with a plugin. docs/testing.md recommends this list to authors of plugins."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def proposal_is_accepted_edited(room):
     room.shows(room.proposal())
     room.type(*room.keys.INSERT_LINE, *room.keys.ACCEPT_AND_CLOSE)
     agent.done()
-    room.shows("second")  # the window of the file is still there
+    room.shows("second")  # the window with the file is still open
 
 
 def undo_keeps_the_proposal(room):
@@ -115,7 +115,7 @@ def proposal_waits_for_the_end_of_typing(room):
     room.type(*room.keys.BEGIN_TYPING)
     agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
     room.shows(room.keys.NOTICE)
-    time.sleep(1)  # a pause ends no typing
+    time.sleep(1)  # a pause does not end the typing
     room.type(*room.keys.END_TYPING)
     room.shows(room.proposal("b.txt"))
     room.type(*room.keys.ACCEPT)
@@ -124,7 +124,7 @@ def proposal_waits_for_the_end_of_typing(room):
 
 
 def agent_in_a_terminal_of_the_editor(room):
-    """The agent finds the editor by the environment, from another folder, and the keys go to the proposal."""
+    """The agent finds the editor by its environment, from another folder. The proposal takes the keys."""
     room.start()
     room.write("new.txt", "new\n")
     command = f"cd / && ide-mcp agent diff {room.path('a.txt')} {room.path('new.txt')}"
@@ -180,7 +180,7 @@ def two_agents_have_a_proposal_each(room):
     room.shows("one")
     second = room.play(room.propose("b.txt", "two\n"), outcome("openDiff", texts("DIFF_REJECTED", "tab")))
     time.sleep(1)
-    room.shows(room.proposal())  # the earlier one stays in front
+    room.shows(room.proposal())  # the earlier one stays on the screen
     room.type(*room.keys.ACCEPT)
     first.done()
     room.type(*room.keys.NEXT_PROPOSAL)
@@ -189,7 +189,7 @@ def two_agents_have_a_proposal_each(room):
     second.done()
 
 
-def diagnostics_have_their_place(room):
+def diagnostics_have_the_right_place(room):
     room.start()
     room.type(*room.keys.PROBLEM)
     start, end = {"line": 0, "character": 2}, {"line": 0, "character": 4}
@@ -234,8 +234,8 @@ def files_are_open_dirty_and_saved(room):
     room.shows("other")
 
 
-def busy_editor_delays_no_agent(room):
-    """At the deadline the agent gets the answer that the problems are unknown."""
+def busy_editor_does_not_delay_an_agent(room):
+    """At the deadline, the agent is told that the problems are unknown."""
     room.start()
     for _ in range(2):
         agent = room.play(
@@ -253,7 +253,7 @@ def busy_editor_delays_no_agent(room):
     agent.done()
 
 
-def question_delays_no_agent(room):
+def open_question_does_not_delay_an_agent(room):
     room.start()
     agent = room.play(
         {"sleep": 1000},
@@ -400,7 +400,7 @@ def terminal_keeps_its_selection_and_its_window(room):
     await_("the terminal and the file have a window each", lambda: room.screen().count("⧉") == 2)
 
 
-def invalid_bytes_hold_up_no_selection(room):
+def invalid_bytes_do_not_block_the_selection(room):
     room.start()
     agent = room.play(pushed("selection_changed", {"selection": {"end": {"line": 1, "character": 6}}}))
     room.shows(room.keys.ATTACHED)

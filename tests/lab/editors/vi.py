@@ -4,8 +4,8 @@ ATTACHED = r"⧉ ide-mcp-agent"
 DETACHED = r"⧉ no agent"
 DECIDING = r":w accepts, :q rejects"
 PROPOSAL = rf"{DECIDING}.*NAME"
-ENDED = r"ended, nothing is accepted"  # of a view that stays open while the person types
-TYPED_TEXT = r":b\d+"  # how a message names a withdrawn text that stays
+ENDED = r"ended, nothing is accepted"  # in a view that stays open while the person types
+TYPED_TEXT = r":b\d+"  # how a message names a withdrawn text that is kept
 NOTICE = r"1 proposal waits"  # while the person types
 SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
 SELECT_LINES = ["<Escape>", "ggVj"]
@@ -43,7 +43,7 @@ ACCEPT_WHILE_TYPING = ["<C-o>", ":w", "<Enter>"]
 BEGIN_COMMAND_WINDOW = ["q:"]
 END_COMMAND_WINDOW = [":q", "<Enter>"]
 COMMAND_WINDOW = r"\[Command Line\]"
-TABS = r"^ .* X$"  # the line of the tabs, if there are many
+TABS = r"^ .* X$"  # the tab line, if there are several tabs
 TYPED_YES = ["yy"]  # copies a line
 OTHER_WINDOW = [":new", "<Enter>", "<C-w>", "p"]
 HALF_COMMANDS = [
@@ -54,7 +54,7 @@ HALF_COMMANDS = [
 ABANDON = ["<Escape>"]
 FIRST_FILE = ["<Escape>", ":silent! only! | hide buffer 1", "<Enter>", "gg"]
 ENDS_OF_TEXT = ["G", "gg"]
-TRUSTING = [":set modeline modelines=5", "<Enter>"]  # off for root
+TRUSTING = [":set modeline modelines=5", "<Enter>"]  # off by default for root
 COUNT_PROPOSALS, ONE_PROPOSAL = [":echo tabpagenr('$') 'tabs'", "<Enter>"], r"^2 tabs"
 FAILING_VIEW = [":autocmd OptionSet diff throw 'no view'", "<Enter>"]
 WORKING_VIEW = [":autocmd! OptionSet", "<Enter>"]
@@ -63,5 +63,5 @@ KEPT = r"is not the accepted text"
 
 
 def open_nth(folder, number):
-    """Returns the keys that open a file of a folder, with whatever name."""
+    """Returns the keys that open a file of a folder, whatever its name is."""
     return ["<Escape>", f":exe 'hide buffer' bufadd('{folder}/' .. readdir('{folder}')[{number}])", "<Enter>"]

@@ -1,4 +1,4 @@
-"""What Neovim and Vim have in common, and Emacs does differently."""
+"""Scenarios for Neovim and Vim, where Emacs does things differently."""
 
 import os
 import re
@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 def withdrawn(room, agent, *edits):
-    """Shows a proposal for b.txt, types keys in it, and lets the agent put another one in its place."""
+    """Shows a proposal for b.txt, types keys in it, and makes the agent replace it by another one."""
     first = agent.propose(room.path("b.txt"), "harmless\n", "first")
     room.shows("harmless")
     room.type(*edits)
@@ -23,7 +23,7 @@ def withdrawn(room, agent, *edits):
 
 
 def next_proposal_waits_for_a_key(room):
-    """The person was about to accept the first. What an agent makes the editor read does not count as the person's key."""
+    """The person was about to accept the first one. Input that an agent causes does not count as a key of the person."""
     person = Person(room)
     agent = RawAgent(room)
     rows = {
@@ -50,7 +50,7 @@ def next_proposal_waits_for_a_key(room):
             room.shows("1 proposal waits for a key")
             if row == "the end of popups":
                 room.type(*room.keys.END_POPUPS)
-            room.type(":w", "<Enter>")  # meant for the first
+            room.type(":w", "<Enter>")  # keys meant for the first proposal
             room.shows("other text")
             time.sleep(2 * QUIET)
             if call in agent.answers:
@@ -61,8 +61,8 @@ def next_proposal_waits_for_a_key(room):
         of_row(row, act)
 
 
-def new_view_accepts_nothing_at_once(room):
-    """A person who begins to save a file when the view opens has not read it."""
+def new_view_does_not_accept_at_once(room):
+    """A person who begins to save a file just when the view opens has not read the proposal."""
     person = Person(room)
     agent = RawAgent(room)
     for keys in [":w", ":wq"]:
@@ -84,7 +84,7 @@ def new_view_accepts_nothing_at_once(room):
         of_row(keys, act)
 
 
-def text_typed_into_a_withdrawn_proposal_stays(room):
+def text_typed_into_a_withdrawn_proposal_is_kept(room):
     person = Person(room)
     agent = RawAgent(room)
     call = withdrawn(room, agent, *room.keys.INSERT_LINE)
@@ -111,11 +111,11 @@ def text_typed_into_a_withdrawn_proposal_stays(room):
     room.has("b.txt", "other\n")
     room.type(":w copy.txt", "<Enter>")
     room.has("copy.txt", "edited\nharmless\n")
-    room.type(":qa", "<Enter>")  # the editor does not end
+    room.type(":qa", "<Enter>")  # the editor does not quit
     person.command()
     room.type(":bdelete!", "<Enter>")
     room.hides("harmless")
-    # Without a change nothing stays.
+    # A text that was not changed is not kept.
     call = withdrawn(room, agent)
     room.shows("1 proposal waits for a key")
     room.type(":ls", "<Enter>")
@@ -123,8 +123,8 @@ def text_typed_into_a_withdrawn_proposal_stays(room):
     room.hides("withdrawn")
 
 
-def ends_at_80_columns(room, rows):
-    """While the person types, the view stays, and accepts nothing. Then a message says who ended it, and where the text is."""
+def check_message_at_80_columns(room, rows):
+    """Ends proposals while the person types: the view stays open, and accepts nothing. Then a message says who ended it, and where the text is."""
     Person(room)
     room.narrow()
     path = "a/rather/long/path/to/the/file/that/changes.txt"
@@ -149,20 +149,20 @@ def ends_at_80_columns(room, rows):
 
 
 def message_says_how_a_proposal_ended(room):
-    ends_at_80_columns(room, {
+    check_message_at_80_columns(room, {
         "withdrawn": ("the agent withdrew", lambda agent: agent.answer(agent.call("closeAllDiffTabs"))),
         "the agent has gone": ("the proposal for", lambda agent: agent.end()),
     })
 
 
-def death_of_a_sidecar_is_no_withdrawal(room):
-    ends_at_80_columns(room, {
+def death_of_a_sidecar_is_not_called_a_withdrawal(room):
+    check_message_at_80_columns(room, {
         "killed": ("the proposal for", lambda _: os.kill(room.sidecar(), signal.SIGKILL)),
     })
 
 
 def late_accept_keeps_the_typed_text(room):
-    """The agent goes while the person types, and the person accepts afterwards."""
+    """The agent leaves while the person types, and then the person accepts."""
     for keys in [":w", ":wq"]:
         def act(keys=keys):
             room.type_into_ended_proposal()
@@ -180,7 +180,7 @@ def late_accept_keeps_the_typed_text(room):
 
 
 def eight_withdrawn_texts_stay(room):
-    """Then a proposal fails until the person has closed one."""
+    """After that, a proposal fails until the person has closed one of them."""
     person = Person(room)
     agent = RawAgent(room)
 
@@ -208,7 +208,7 @@ def eight_withdrawn_texts_stay(room):
     person.is_unharmed()
 
 
-def files_that_nobody_has_seen_are_bounded_in_sum(room):
+def total_size_of_unseen_files_is_limited(room):
     person = Person(room)
     agent = RawAgent(room)
     limit = "agents can open only 32 MiB of files that nobody has looked at: show one with makeFrontmost"
@@ -234,9 +234,9 @@ def files_that_nobody_has_seen_are_bounded_in_sum(room):
     is_refused("three.txt", MIB + 1)
     is_open("four.txt", MIB)
     is_refused("small.txt", 2)
-    is_open("one.txt")  # it is open already
+    is_open("one.txt")  # already open
     is_open("a.txt")  # the person has opened it
-    # What is shown counts until the person has pressed a key.
+    # A file on the screen counts until the person has pressed a key.
     if limit not in (answer := agent.answer(opens("three.txt"))):
         raise Failure(answer)
     agent.answer(opens("four.txt", startText="xx"))
@@ -250,23 +250,23 @@ def files_that_nobody_has_seen_are_bounded_in_sum(room):
     person.command()
     is_open("three.txt")
     if room.keys.OPENS_AGAIN:
-        # A file that grows counts, and one that becomes small leaves nothing of the text of before for undo.
+        # A file that grows counts with its new size, and one that shrinks keeps nothing of its old text for undo.
         is_refused("three.txt", 16 * MIB)
         is_open("three.txt", 1024)
         is_open("three.txt", 15 * MIB)
     room.type(":b one.txt", "<Enter>")
     person.command()
     is_open("five.txt", 16 * MIB)
-    # Those that were refused have no buffer.
+    # Refused files have no buffer.
     room.type(":echo 'buffers:' len(filter(getbufinfo(), {_, buffer -> buffer.name != ''}))", "<Enter>")
     room.shows("^buffers: 6")
     person.is_unharmed()
 
 
-def small_files_count_as_what_their_buffers_take(room):
+def small_files_count_with_a_minimum_size(room):
     Person(room)
     agent = RawAgent(room)
-    for first, last in [(0, 200), (200, 400), (400, 513)]:  # the core takes 256 calls at a time
+    for first, last in [(0, 200), (200, 400), (400, 513)]:  # at most 256 calls can be open at a time
         calls = {}
         for number in range(first, last):
             room.write(f"small{number}.txt", "x\n")
@@ -278,7 +278,7 @@ def small_files_count_as_what_their_buffers_take(room):
 
 
 def pause_fires_one_event(room):
-    """A sidecar that takes the place of another one pauses again, and after a gap only the status has the state."""
+    """A sidecar that replaces a dead one is paused again, and after a gap only the event `status` says that it is paused."""
     Person(room)
     event = room.made_up_events()
     room.type("<Escape>", ":autocmd User IdeMcpPaused,IdeMcpResumed call writefile([expand('<amatch>')], 'fired', 'a')", "<Enter>",
@@ -291,18 +291,18 @@ def pause_fires_one_event(room):
     room.has("fired", "IdeMcpPaused\nIdeMcpResumed\n" * 2)
 
 
-def tree_without_a_file_under_the_cursor_mentions_none(room):
-    """Above the names, netrw has lines that are no files."""
+def tree_without_a_file_under_the_cursor_mentions_nothing(room):
+    """Above the files, netrw has lines that are not files."""
     room.start()
     room.type(*room.keys.TREE, "gg", *room.keys.run("mention"))
     room.shows("ide-mcp: nothing is mentioned: there is no file under the cursor")
 
 
 def help_opens_at_its_beginning(room):
-    """`:help` goes to the shortest of the tags that begin with the word."""
+    """`:help` goes to the shortest tag that begins with the word."""
     room.start()
     pages = next(room.home.rglob("ide-mcp.txt")).parent
-    room.type(f":helptags {pages}", "<Enter>")  # with --tree, the index is that of the program
+    room.type(f":helptags {pages}", "<Enter>")  # with --tree, the index of tags is the one in the program
     room.type(":help ide-mcp", "<Enter>")
     room.shows("^An agent sees your selection")
 

@@ -1,25 +1,25 @@
-"""Vim: its command, and the keys for what a person does."""
+"""Vim: how to start it, and the keys for what a person does."""
 
 import os
 
 from install import install
-from vi import *  # the keys that both have
+from vi import *  # the keys that Vim and Neovim share
 
 PROGRAM = "vim"
 
 
 def command(root, home, file):
-    """Installs the plugin as a user does, and returns the command of the editor."""
+    """Installs the plugin as a user does, and returns the command that starts the editor."""
     install(root, home, "vim")
-    # A vimrc replaces the defaults of Vim, with which Escape does not wait a second for the rest of a key, and files have
-    # their types and highlighting.
+    # With a vimrc, Vim does not load defaults.vim. With it, Escape does not wait a second for the rest of a key, and
+    # files have types and highlighting.
     (home / ".vim/vimrc").write_text(
         "set laststatus=2 statusline=%f\\ %m\\ %{ide_mcp#Status()} ttimeout ttimeoutlen=50\n"
         "syntax on\nfiletype plugin on\n")
     return [PROGRAM, file]
 
 
-# The colors of the picture, as numbers that do not depend on the terminal.
+# The colors of the picture in the docs, as numbers that do not depend on the terminal.
 TRUE_COLOR = r'let &t_8f = "\e[38;2;%lu;%lu;%lum" | let &t_8b = "\e[48;2;%lu;%lu;%lum" | set termguicolors'
 OPTIONS = "let g:ide_mcp = #{layout: 'inline', focus: v:false}"
 PICTURE_KEYS = [":IdeMcp open", "Enter"]
@@ -51,7 +51,7 @@ PROBLEM = [
 ]
 MAKE = r":set makeprg=echo\ E:'%':1:5:wrong errorformat=%t:%f:%l:%c:%m | silent make | redraw!"
 CHANGE_PROBLEMS = ["<Escape>", MAKE, "<Enter>"]
-# As Vim reads "make: *** [Makefile:2: all] Error 1".
+# What Vim makes of "make: *** [Makefile:2: all] Error 1".
 FAILED_MAKE = [
     "<Escape>",
     ":call setqflist([], ' ', #{title: ':make ', items: [#{filename: 'a.txt', lnum: 1, text: ' bad thing'},"
@@ -86,7 +86,7 @@ CONSENT = ["<Escape>", ":let g:ide_mcp = #{config: #{consent: v:true}}", "<Enter
 LATE_CONSENT = CONSENT
 YES = SECOND_YES = ["y"]
 NO = ["n"]
-FIRST_YES = []  # the dialog of the first agent has ended with its sidecar
+FIRST_YES = []  # the dialog about the first agent has closed with its sidecar
 OWN_TOOL = [
     "<Escape>",
     ":let g:ide_mcp = #{config: #{own: [#{name: 'theme'}]}, answers: #{theme: {-> 'dark'}}}",
@@ -113,7 +113,7 @@ VIEW_THAT_FAILS_TO_CLOSE = [
 
 
 def open_nth(folder, number):
-    """Returns the keys that open a file of a folder, with whatever name, and not the swap file of another."""
+    """Returns the keys that open a file of a folder, whatever its name is, but not the swap file of another one."""
     return ["<Escape>", f":exe 'hide buffer' bufadd('{folder}/' .. readdir('{folder}',"
             f" {{name -> name !~ '[.]swp$'}})[{number}])", "<Enter>"]
 
@@ -123,7 +123,7 @@ def leave_swap_file(path):
     return [PROGRAM, "-u", "NONE", "-es", path]
 
 
-FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # `:diffthis` fires no OptionSet
+FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # `:diffthis` does not trigger OptionSet
 WORKING_VIEW = [":autocmd! WinNew", "<Enter>"]
 
 
@@ -133,7 +133,7 @@ def run(words, lines=None, bang=False):
     return ["<Escape>", f":{span}IdeMcp {' '.join([name + '!' if bang else name, *rest])}", "<Enter>"]
 
 
-# The command is typed in the Terminal-Normal mode, and Escape does nothing there.
+# The command is typed in Terminal-Normal mode, where Escape does nothing.
 LEAVE_TERMINAL = ["<C-w>", "N"]
 ENTER_TERMINAL = []
 LAYOUTS = ["tab", "vertical", "horizontal", "inline"]
@@ -152,7 +152,7 @@ def set_option(name, value):
 
 
 END_POPUPS = [":call popup_clear(1)", "<Enter>"]
-OPENS_AGAIN = True  # whether `openFile` reads a file again that has changed on disk
+OPENS_AGAIN = True  # whether `openFile` rereads a file that has changed on disk
 OWN_SCENARIOS = ["hand", "vi_only", "vim_only", "vim_hand"]
 
 # Scenarios that this plugin cannot play, with the reasons.

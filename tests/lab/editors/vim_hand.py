@@ -1,4 +1,4 @@
-"""What a person does by hand in Vim alone: the kinds of terminals, trees of plugins, layouts, and what a model can ask."""
+"""What a person does only in Vim: kinds of terminals, file trees of plugins, layouts, and the tools for a model."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def evaluated(room, expression):
 
 
 def answer_of(room, tool, **arguments):
-    """Returns the answer of a tool: an object, or the text of a failure."""
+    """Returns the answer of a tool: an object, or the message of a failure."""
     answer = room.run("call", tool, json.dumps(arguments))
     return json.loads(answer) if answer.startswith("{") else answer
 
@@ -41,7 +41,7 @@ def answer_of(room, tool, **arguments):
 
 
 def every_function_compiles(room):
-    """Vim compiles a function when it is called, so a wrong one could wait for years."""
+    """Vim compiles a function when it is first called, so an error could stay hidden for years."""
     command = room.keys.command(ROOT, room.home, "a.txt")[0]
     found = sorted(room.home.rglob("autoload/**/*.vim"))
     if len(found) < 10:
@@ -156,7 +156,7 @@ def doctor_shows_its_findings(room):
 
 
 def doctor_asks_for_no_consent(room):
-    """Otherwise the question about a real agent would come 10 s later."""
+    """If it did, the question about a real agent would come 10 s later."""
     room.start()
     room.restart(*room.keys.CONSENT, *room.keys.set_option("log", "debug"))
     room.lock()
@@ -169,7 +169,7 @@ def doctor_asks_for_no_consent(room):
 
 
 def log_is_bounded(room):
-    """Its texts come from agents too."""
+    """Agents can send long messages that it contains."""
     room.start()
     event = room.made_up_events()
     room.restart(*room.keys.set_option("log", "debug"))
@@ -187,7 +187,7 @@ def log_is_bounded(room):
 
 
 def terminal_stands_at_its_side(room):
-    """At that of the modifiers of the command, or else of the option."""
+    """At the side that the modifiers of the command say, or else the option."""
     hand = Hand(room)
     rows = {
         "right": ("", "right", lambda row, column: row == 1 and column > 60),
@@ -215,7 +215,7 @@ def terminal_stands_at_its_side(room):
 
 
 def terminal_floats(room):
-    """A proposal opens no window over a popup, so the terminal makes room for it, and comes back."""
+    """Vim cannot open a window from a popup, so the terminal makes room for a proposal, and comes back."""
     hand = Hand(room)
     room.type(*room.keys.set_option("terminal", {"layout": "float"}))
     hand.run("toggle")
@@ -250,8 +250,8 @@ def terminal_floats(room):
     hand.terminal(2)
 
 
-def terminal_is_the_last_window(room):
-    """It hides all the same, and the window from which the person came is gone."""
+def terminal_hides_even_as_the_last_window(room):
+    """The window from which the person came is gone."""
     hand = Hand(room)
     hand.run("open")
     hand.terminal()
@@ -286,7 +286,7 @@ def terminals_have_names(room):
     room.hides("claude @review")
     room.shows(RUNS)
     hand.run_in_terminal("focus")
-    hand.run("send hello")  # to the one that was used last
+    hand.run("send hello")  # goes to the one that was used last
     hand.has_typed(hand.terminals()[0], *paste("hello"))
     room.type(":IdeMcp open @r", "<Tab>")
     room.shows("IdeMcp open @review")
@@ -302,7 +302,7 @@ def agents_are_told_apart_after_a_gap(room):
     room.shows("late 1, process 4711 in inner")
 
 
-def mention_of_a_file_is_no_name_of_a_terminal(room):
+def mentioned_file_is_not_taken_for_a_terminal(room):
     hand = Hand(room)
     hand.run("open @src/a.txt")
     if (found := hand.terminal()["arguments"]) != ["@src/a.txt"]:
@@ -320,7 +320,7 @@ def wiped_terminal_starts_again(room):
     room.shows(RUNS)
 
 
-def agents_of_one_program_are_told_apart(room):
+def agents_of_the_same_program_are_told_apart(room):
     room.start()
     room.type(*room.keys.set_option("terminal", {"command": ["ide-mcp", "agent", "watch"]}))
     room.type(*room.keys.run("open"))
@@ -336,7 +336,7 @@ def agents_of_one_program_are_told_apart(room):
     outside.process.kill()
 
 
-def failed_agent_keeps_its_last_words(room):
+def failed_agent_leaves_its_output(room):
     hand = Hand(room)
     (room.home / "commands/claude").write_text("#!/bin/sh\necho no key was found\nexit 3\n")
     hand.run("open")
@@ -355,7 +355,7 @@ def vim_ends_with_a_terminal(room):
 
 
 def terminal_waits_for_the_sidecar(room):
-    """An agent that starts before it listens would not find Vim. It gets the first key, although no key has opened it."""
+    """An agent that started before that would not find Vim. The terminal gets the first key, although no key has opened it."""
     hand = Hand(room)
     hand.run("stop")
     room.no_lock()
@@ -370,7 +370,7 @@ def terminal_waits_for_the_sidecar(room):
 
 def folder_of_the_agent_is_chosen(room):
     (room.folder / "inner/deep").mkdir(parents=True)
-    (room.folder / ".git").write_text("gitdir: elsewhere\n")  # as in a worktree
+    (room.folder / ".git").write_text("gitdir: elsewhere\n")  # as git has it in a worktree
     script(room, "func Deep()", "  return getcwd() .. '/deep'", "endfunc")
     hand = Hand(room)
     room.type(":cd inner", "<Enter>")
@@ -392,8 +392,8 @@ def folder_of_the_agent_is_chosen(room):
         room.shows(f"ide-mcp: .*{message}")
 
 
-def terminal_of_a_command_is_outside(room):
-    """As a window of kitty or of a window manager. Its agent has the environment, and no shell sees the arguments."""
+def terminal_of_a_command_is_outside_of_vim(room):
+    """Such as a window of kitty. Its agent gets the environment, and no shell sees the arguments."""
     hand = Hand(room)
     (room.home / "commands/window").write_text(
         "#!/bin/bash\nshift 2\nexec script -qc \"$(printf '%q ' \"$@\")\" /dev/null\n")
@@ -410,7 +410,7 @@ def terminal_of_a_command_is_outside(room):
 
 
 def terminal_of_a_function(room):
-    """Like that of a plugin for terminals, it returns the number of its buffer, or functions."""
+    """The function, as a terminal plugin would have it, returns the number of a buffer, or functions."""
     script(room, "func Floating(terminal)", "  botright new",
            "  return term_start(a:terminal.command, #{curwin: 1, cwd: a:terminal.folder})", "endfunc",
            "func Note(line)", "  call writefile([a:line], 'called', 'a')", "endfunc",
@@ -458,7 +458,7 @@ def terminal_in_tmux(room):
 
     room.tmux("set-environment", "-g", "HOME", str(room.home))
     room.type(*room.keys.set_option("terminal", {"provider": "tmux"}))
-    hand.run("open --continue 'a b;'")  # a semicolon at the end of a word would end the command of tmux
+    hand.run("open --continue 'a b;'")  # tmux takes a semicolon at the end of a word as the end of its command
     facts = hand.terminal()
     if facts["arguments"] != ["--continue", "a b;"] or facts["folder"] != str(room.folder):
         raise Failure(f"{facts['arguments']} in {facts['folder']}")
@@ -485,8 +485,8 @@ def terminal_in_tmux(room):
     await_("another pane is there", lambda: len(panes()) == 1)
 
 
-def command_of_tmux_ends_with_the_words_of_the_agent(room):
-    """A semicolon at the end of a word begins another command: one of the person does, and one of the agent does not."""
+def semicolons_of_the_agent_do_not_end_the_tmux_command(room):
+    """A semicolon at the end of a word ends a command of tmux. One of the person's should do so, one of the agent's must not."""
     hand = Hand(room)
     words = ["tmux", "-S", f"{room.home}/tmux", "split-window", "-e", f"HOME={room.home}", "-c", "{folder}", "{command}",
              ";", "set-environment", "-g", "BY_PERSON", "yes"]
@@ -497,8 +497,8 @@ def command_of_tmux_ends_with_the_words_of_the_agent(room):
     await_("the command of the person has run", lambda: "BY_PERSON=yes" in room.tmux("show-environment", "-g"))
 
 
-def text_is_no_word_of_a_command_of_tmux(room):
-    """Everybody can read the words of a command while it runs, and they have a limit."""
+def sent_text_is_not_in_the_arguments_of_tmux(room):
+    """All users can read the arguments of a running command, and their size is limited."""
     room.environment |= {"TMUX": f"{room.home}/tmux,1,0", "TMUX_PANE": "%0"}
     text = "secret " * 20_000
     room.write("a.txt", text + "\n")
@@ -514,11 +514,11 @@ def text_is_no_word_of_a_command_of_tmux(room):
     hand.run("send", lines=[1, 1])
     hand.has_typed(facts, *paste(text + "\n"), *paste(text))
     if "secret" in (room.folder / "words").read_text():
-        raise Failure("the text is in the words")
+        raise Failure("the text is in the arguments")
 
 
 def terminal_calls_no_function_of_vim(room):
-    """A file that the agent prints can ask Vim to call a function that begins with `Tapi_`."""
+    """A file that the agent prints can ask Vim to call a function whose name begins with `Tapi_`."""
     script(room, "func Tapi_Write(buffer, words)", "call writefile(a:words, 'called')", "endfunc")
     hand = Hand(room)
     (room.home / "commands/claude").write_text(
@@ -530,8 +530,8 @@ def terminal_calls_no_function_of_vim(room):
         raise Failure("the function was called")
 
 
-def terminal_leaves_the_tab_of_a_proposal(room):
-    """The person has shown it there, and the tab ends with the proposal."""
+def terminal_does_not_keep_the_tab_of_a_proposal(room):
+    """The person has shown it there, and the tab closes with the proposal."""
     hand = Hand(room)
     hand.run("open")
     hand.terminal()
@@ -554,7 +554,7 @@ def terminal_leaves_the_tab_of_a_proposal(room):
 
 
 def wrong_command_is_refused(room):
-    """Nothing of it is executed, not even a second command behind a bar."""
+    """No part of it is executed, not even a second command after a bar."""
     hand = Hand(room)
     for words, message in [("stop | IdeMcp start", r"stop takes no arguments: \| IdeMcp start"),
                            ("opne", "there is no command opne: `:help :IdeMcp`"),
@@ -569,7 +569,7 @@ def wrong_command_is_refused(room):
 
 
 def status_stands_in_airline(room):
-    """With the airline of Debian."""
+    """In the airline that Debian has."""
     page = (ROOT / "adapters/editors/vim/doc/ide-mcp.txt").read_text()
     script(room, f"set runtimepath^={room.keys.AIRLINE}", *re.search(r"func Airline.*\n.*\n.*\n.*\n.*call Airline\(\)", page)[0].split("\n"))
     room.start()
@@ -601,14 +601,14 @@ def wrong_option_is_named(room):
     hand.run("doctor")
     room.shows("ide-mcp: g:ide_mcp must be a dictionary")
     room.type(":let g:ide_mcp = {} | only", "<Enter>")
-    # It has no effect, and the others have theirs.
+    # It has no effect, and the other options still do.
     room.type(*room.keys.set_option("terminal", {"layout": "up", "size": "big", "command": "cat"}))
     hand.run("open")
     room.shows(r"bc def +\|")  # the terminal is at the right
 
 
 def wrong_option_is_named_once(room):
-    """At the start, a second message would wait for a key. Each proposal reads the options as well."""
+    """At the start, a second message would make Vim wait for a key. Each proposal reads the options again."""
     script(room, "let g:ide_mcp = #{layot: 'tab'}")
     room.start()
     agent = proposes(room, "b.txt", "new\n", "DIFF_REJECTED", "b.txt")
@@ -649,7 +649,7 @@ endfunc
 
 
 def trees_of_plugins_are_understood(room):
-    """Stand-ins with the functions that the help files of fern and NERDTree document. Dirvish has the paths as its lines."""
+    """By stand-ins with the functions that the help files of fern and NERDTree document. The lines of dirvish are paths."""
     script(room, NERDTREE)
     (room.home / ".vim/autoload/fern").mkdir(parents=True)
     (room.home / ".vim/autoload/fern/helper.vim").write_text(FERN)
@@ -673,8 +673,8 @@ def trees_of_plugins_are_understood(room):
         of_row(name, act)
 
 
-def mention_takes_a_name_as_it_is(room):
-    """A path is no pattern, and no home of a person unless there is no such file."""
+def mention_takes_a_name_literally(room):
+    """A path is not a pattern, and `~name` is a home folder only if there is no such file."""
     hand = Hand(room)
     agent = RawAgent(room)
     room.shows("hostile 1")
@@ -692,7 +692,7 @@ def mention_takes_a_name_as_it_is(room):
 
 
 def tree_of_netrw_is_understood(room):
-    """The style with a tree in it, and a folder below."""
+    """In its tree style, with a folder below."""
     (room.folder / "inner").mkdir()
     room.write("inner/deep.txt", "deep\n")
     script(room, "let g:netrw_liststyle = 3")
@@ -709,8 +709,8 @@ def tree_of_netrw_is_understood(room):
 # --- Proposals
 
 
-def tab_of_a_proposal_has_a_name_that_a_person_knows(room):
-    """Vim would show `i//1/p/a.txt`. A name is no part of the format of the line."""
+def tab_of_a_proposal_has_a_readable_name(room):
+    """Vim would show `i//1/p/a.txt`. A name is not part of the format of the tab line."""
     name = "100%{x}%#Error#.txt"
     room.start()
     for file in ["a.txt", name]:
@@ -724,7 +724,7 @@ def tab_of_a_proposal_has_a_name_that_a_person_knows(room):
         agent.done()
         room.hides("proposal")
         if evaluated(room, "&tabline") != "":
-            raise Failure("the line of the tabs stays")
+            raise Failure("the tab line stays")
     room.type(":set tabline=mine", "<Enter>")
     agent = proposes(room, "a.txt", "new\n", "DIFF_REJECTED", "a.txt")
     room.shows("^mine")
@@ -773,7 +773,7 @@ def inline_layout_shows_both(room):
 
 
 def inline_layout_follows_the_edits(room):
-    """Each key of a diff does what it does there, and what is marked is what differs."""
+    """Each key does what it does in a diff, and exactly the differences are marked."""
     old, new = "a\nb\nc\nd\ne\nf\n", "a\nB1\nB2\nc\ne\nf\nG\n"  # a change, a removal, and an addition
     rows = {
         "nothing": ("", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", new),
@@ -812,8 +812,8 @@ def inline_layout_follows_the_edits(room):
         of_row(name, act)
 
 
-def inline_layout_marks_no_large_change_of_the_person(room):
-    """After each edit Vim would be busy with the marks for 4 s."""
+def inline_layout_does_not_mark_a_large_edit(room):
+    """Otherwise Vim would spend 4 s on the marks after each edit."""
     old = "".join(f"line {number}\n" for number in range(70_000))
     room.write("a.txt", old)
     room.start()
@@ -829,7 +829,7 @@ def inline_layout_marks_no_large_change_of_the_person(room):
     agent.done()
 
 
-def inline_layout_names_a_large_text(room):
+def inline_layout_says_that_a_text_is_large(room):
     room.start()
     room.type(*room.keys.set_option("layout", "inline"))
     agent = proposes(room, "b.txt", "x" * 70_000 + "\n", "DIFF_REJECTED", "b.txt")
@@ -857,8 +857,8 @@ def own_view_is_decided_by_a_command(room):
     room.has("closed", 2 * f"{room.path('b.txt')}\n")
 
 
-def write_all_decides_on_no_other_window(room):
-    """The person saves the files, and has not decided on the proposal beside them."""
+def write_all_in_another_window_decides_nothing(room):
+    """The person saves the files, and that must not decide on the proposal beside them."""
     room.start()
     agent = RawAgent(room)
     room.shows("hostile 1")
@@ -879,8 +879,8 @@ def write_all_decides_on_no_other_window(room):
         of_row(layout, act)
 
 
-def text_typed_into_a_proposal_that_waits_again_stays(room):
-    """The agent withdraws it, while another one is shown."""
+def text_typed_into_a_shelved_proposal_is_kept(room):
+    """The agent withdraws it while another one is shown."""
     hand = Hand(room)
     agent = RawAgent(room)
     room.shows("hostile 1")
@@ -901,8 +901,8 @@ def text_typed_into_a_proposal_that_waits_again_stays(room):
     room.shows("^one")
 
 
-def proposal_takes_the_room_of_a_file(room):
-    """And not that of a tree or of a terminal. Without room it has a tab."""
+def proposal_splits_the_window_of_a_file(room):
+    """And not the window of a tree or of a terminal. If there is no room, it opens in a tab."""
     hand = Hand(room)
     hand.run("open")
     hand.terminal()
@@ -948,8 +948,8 @@ def windows_have_their_sizes_again(room):
 # --- Problems, and what a model can ask
 
 
-def problems_of_ale_are_problems(room):
-    """Once, also if ALE writes them into a list. With the ALE of Debian if it is installed, and else with its variable."""
+def problems_of_ale_are_reported_once(room):
+    """Even if ALE also writes them into a list. With Debian's ALE if it is installed, and otherwise with its variable."""
     linter = ("call ale#linter#Define('text', #{name: 'words', executable: 'cat', command: 'cat', callback: {buffer, lines ->"
               " [#{lnum: 1, col: 5, end_col: 6, text: 'is wrong', type: 'W'}]}})")
     has_ale = os.path.isdir(ALE)
@@ -1014,10 +1014,10 @@ def model_asks_for_files_and_symbols(room):
             raise Failure(f"references of {arguments}: {answer}")
 
 
-def model_starts_no_command_of_the_folder(room):
-    """Vim 9.0 runs what stands in backticks in a file name of a tags file, and git the monitor that its settings name.
+def model_cannot_run_commands_of_the_folder(room):
+    """Vim 9.0 can run what a file name in a tags file has in backticks, and git the monitor that its settings name.
 
-    The settings of git can also name another folder as that of the files: none of its names is listed.
+    The settings of git can also name another work tree: none of its files is listed.
     """
     subprocess.run(["git", "init", "-q", room.folder], check=True)
     room.write("tags", "!_TAG_FILE_SORTED\t1\t/x/\nevil\t`touch by-tags`\t1;\"\tf\nfoo\ta.txt\t/^second$/;\"\tf\n")
@@ -1039,8 +1039,8 @@ def model_starts_no_command_of_the_folder(room):
         raise Failure(f"{found}")
 
 
-def tags_that_are_no_file_hold_up_nobody(room):
-    """Vim would wait for a writer of the FIFO."""
+def tags_that_are_a_fifo_do_not_block_vim(room):
+    """Vim would wait until another program writes to the FIFO."""
     room.start()
     room.restart(*room.keys.set_option("tools", ["symbols"]))
     room.lock()
@@ -1088,7 +1088,8 @@ def model_asks_a_language_server(room):
     if "E716" not in (answer := answer_of(room, "references", path="ü 𝒳.txt", line=3, symbol="[x")):
         raise Failure(f"a wrong answer is: {answer}")
     requests = [json.loads(line)[1] for line in (room.folder / "requests").read_text().splitlines()[1:]]
-    # Behind a character of two units: the word, and not the end of the one before; at last what is no word.
+    # After a character of two UTF-16 units: finds the word, and not the end of the word before. At last, what is not a
+    # word.
     expected = [{"line": 0, "character": 5}, {"line": 0, "character": 11}, {"line": 2, "character": 0}]
     if [request["position"] for request in requests] != expected:
         raise Failure(f"the requests: {requests}")
@@ -1100,7 +1101,7 @@ MOVES, LINES, BAR = 1000, 50_000, 0.2  # milliseconds at the median
 
 
 def selection_costs_little(room):
-    """What a move of the cursor in a long file, with all that follows it, takes of the time of the editor."""
+    """The CPU time of the editor for a move of the cursor in a long file, with all that follows."""
     room.write("long.txt", "".join(f"line {number} of a file with 𝒳\n" for number in range(LINES)))
     script(room, "func Measure()", "  let times = []", f"  for number in range({MOVES})", f"    let line = 1 + number * 7919 % {LINES}",
            "    let begin = reltime()", "    call cursor(line, 3)", "    doautocmd CursorMoved",

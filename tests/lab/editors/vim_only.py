@@ -1,4 +1,4 @@
-"""What an agent can do only to Vim: questions and programs that other editors do not have."""
+"""Attacks that only Vim makes possible, by questions and programs that other editors do not have."""
 
 import json
 import os
@@ -14,7 +14,7 @@ NO_GATE = "update ide-mcp: this sidecar does not check what agents name"
 
 
 def encrypted_file_asks_for_no_password(room):
-    """Vim asks for the password of a file that it has encrypted, when it opens the file and when it reads it again."""
+    """Vim would ask for the password of a file that it has encrypted, when it opens the file and when it reads it again."""
     person = Person(room)
     agent = RawAgent(room)
     encrypted = b"VimCrypt~03!" + bytes(range(100, 140))
@@ -34,8 +34,8 @@ def encrypted_file_asks_for_no_password(room):
     person.is_unharmed()
 
 
-def file_that_waited_has_its_type(room):
-    """The end of typing is an event of Vim, in which other events do not follow by themselves."""
+def file_shown_after_typing_has_its_type(room):
+    """The file is shown in an autocommand for the end of typing, in which Vim triggers no others unless they may nest."""
     room.write("b.c", "int b;\n")
     person = Person(room)
     agent = RawAgent(room)
@@ -73,7 +73,7 @@ def saving_a_file_that_has_changed_asks_nothing(room):
         person.returns()
         room.has("a.txt", f"newer {round_}\n")
         room.type("<Escape>", ":w!", "<Enter>")
-        room.shows("Do you really want to write to it")  # a key that Vim has read before is no answer
+        room.shows("Do you really want to write to it")  # a key that Vim has already read does not count as an answer
         room.type("y")
         await_("the text of the person is written", lambda: person.typed[0] in (room.folder / "a.txt").read_text())
     person.begin()
@@ -101,7 +101,7 @@ def view_that_fails_to_open_leaves_nothing(room):
 
 
 def long_messages_take_no_key(room):
-    """A sidecar's messages contain words of agents. The test makes these up."""
+    """Messages of a sidecar can contain words of agents. The test makes them up."""
     person = Person(room)
     event = room.made_up_events()
     room.shows(room.keys.DETACHED)
@@ -121,11 +121,11 @@ def long_messages_take_no_key(room):
 
 
 def messages_are_seen_in_each_mode(room):
-    """Vim shows the mode, or the command, over what it echoes. All messages are in `:messages` too."""
+    """Vim shows the mode, or the command, over what it echoes. All messages are also in `:messages`."""
     person = Person(room)
     event = room.made_up_events()
     room.shows(room.keys.DETACHED)
-    modes = {  # none ends by CTRL-C, at which Vim throws away the keys that it has read already
+    modes = {  # none ends with CTRL-C, at which Vim discards the keys that it has already read
         "Normal": ([], []), "half a command": (["d"], ["<Escape>"]), "Insert": (["i"], ["<Escape>"]),
         "a command of Insert": (["i", "<C-o>"], ["<Escape>", "<Escape>"]), "Replace": (["R"], ["<Escape>"]),
         "Visual": (["v"], ["<Escape>"]), "a command line": ([":abc"], ["<Escape>"]), "Select": (["gh"], ["<Escape>"]),
@@ -148,8 +148,8 @@ def messages_are_seen_in_each_mode(room):
            and messages.read_text().count("ide-mcp: number") == len(modes))
 
 
-def ends_with_a_long_error(room):
-    """The last words of a sidecar that gives up, and how to start it again, are one line."""
+def long_error_of_a_dead_sidecar_fits_one_line(room):
+    """The last error of a sidecar that is given up, and how to start it again, are one line."""
     person = Person(room)
     room.write("event", json.dumps({"event": "error", "message": "long " * 300}) + "\n")
     room.write("ends", "read -r line\ncat event\nexit 2\n")
@@ -160,7 +160,7 @@ def ends_with_a_long_error(room):
 
 
 def long_status_takes_no_key(room):
-    """An agent chooses its own name, and the folder may have a long one too."""
+    """An agent chooses its own name, and the name of the folder may be long too."""
     long = "f" * 150
     (room.folder / long).mkdir()
     person = Person(room)
@@ -175,8 +175,8 @@ def long_status_takes_no_key(room):
         agent.end()
 
 
-def nothing_shown_turns_its_direction(room):
-    """A sidecar makes such names safe, but this one does not: the test makes up its events."""
+def marks_for_the_direction_are_not_shown(room):
+    """The real sidecar makes such names safe. Here the test makes up events that are not."""
     marks = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(1, 0x20), *range(0x7F, 0xA0)]
     text = "".join(f"a{chr(mark)}" for mark in marks)
     person = Person(room)
@@ -201,7 +201,7 @@ def nothing_shown_turns_its_direction(room):
         person.command()
 
 
-def sidecar_without_a_gate_is_refused(room):
+def sidecar_that_checks_no_names_is_refused(room):
     """The test makes up the events of an older sidecar."""
     person = Person(room)
     room.write("events", "")
@@ -227,18 +227,18 @@ def sidecar_without_a_gate_is_refused(room):
         person.is_unharmed()
 
 
-# What the person does without a pause, in which a view would take the next keys: the keys before, two that are
-# repeated, the last ones, and those that end the row.
+# What the person does without a pause: during it, a view would take the next keys. Each row has the keys before, two
+# that are repeated, the last ones, and those that end the row.
 BUSY_KEYS = {
     "motions": ([], ["j", "k"], [":w", "<Enter>"], []),
-    "a count that is not over": (["j"], ["1", "2"], ["<Escape>", ":w", "<Enter>"], []),
+    "an unfinished count": (["j"], ["1", "2"], ["<Escape>", ":w", "<Enter>"], []),
     "a terminal": ([":terminal cat", "<Enter>"], ["x", "<BSpace>"], ["<Enter>", ":w", "<Enter>"], END_TERMINAL),
     "a terminal with interrupts": ([":terminal sh traps", "<Enter>"], ["x", "<C-c>"], ["<Enter>"], END_TERMINAL),
 }
 
 
 def pause_comes_before_each_view(room):
-    """The keys that follow would decide on a proposal."""
+    """Otherwise the next keys would decide on a proposal."""
     room.write("traps", "trap 'echo interrupted' INT\nwhile :; do read line; done\n")
     person = Person(room)
     agent = RawAgent(room)
@@ -271,8 +271,8 @@ def pause_comes_before_each_view(room):
         of_row(name, act)
 
 
-def text_of_many_nul_is_refused(room):
-    """Vim would be busy with it for a long time."""
+def text_with_too_many_nuls_is_refused(room):
+    """It would keep Vim busy for a long time."""
     person = Person(room)
     agent = RawAgent(room)
     call = agent.propose(room.path("b.txt"), 500_001 * "\0")
@@ -294,8 +294,8 @@ def many_proposals_are_counted(room):
     room.hides("waits?")
 
 
-def texts_of_a_file_are_found(room):
-    """A regular expression of such texts would take minutes, whatever limit of time `search()` has."""
+def searched_texts_are_found_quickly(room):
+    """As regular expressions, such texts would take minutes, whatever time limit `search()` has."""
     room.write("b.txt", "".join(f"{number} one.*two\nthree\n" for number in range(1000)))
     room.write("long.txt", "".join("a" * 60_000 + "\n" for _ in range(8)))
     room.write("many.txt", "other\n" * 300_000)
@@ -303,7 +303,7 @@ def texts_of_a_file_are_found(room):
     agent = RawAgent(room)
     rows = [
         ({"startText": "7 one.*", "endText": "two"}, "7 one.*two"),
-        ({"startText": "7 ONE"}, "one"),  # not found: the word under the cursor, the second of the line
+        ({"startText": "7 ONE"}, "one"),  # not found, so the cursor stays on the second word of the line
         ({"startText": "two\nthree\n8", "endText": " one.*"}, "two|three|8 one.*"),
         ({"startText": "8 one", "endText": "three\n9 one.*two\nth"}, "8 one.*two|three|9 one.*two|th"),
         ({"startText": "8 one", "endText": "none"}, "8 one"),
@@ -340,7 +340,7 @@ def texts_of_a_file_are_found(room):
 
 
 def folder_with_the_name_of_a_view_is_not_shown(room):
-    """The plugin of Vim for folders would list it in place of the proposal."""
+    """Vim's plugin for folders, netrw, would list it instead of showing the proposal."""
     for number in range(1, 9):
         for side in ["file", "proposal"]:
             (room.folder / f"ide-mcp:/{number}/{side}/b.txt").mkdir(parents=True)
@@ -376,7 +376,7 @@ def view_that_another_plugin_takes_fails(room):
 
 
 def renamed_view_is_rejected_at_its_end(room):
-    """As a plugin that makes another buffer of it does."""
+    """A plugin that turns the buffer into another one renames it like this."""
     person = Person(room)
     agent = RawAgent(room)
     call = agent.propose(room.path("b.txt"), "new\n")
@@ -392,12 +392,12 @@ def filled(text, size, line):
     return (text * max(1, line // len(text)) + "\n") * (size // line)
 
 
-# Texts that take the longest to highlight, in files of these types.
+# The texts that take longest to highlight, for these file types.
 SLOW = {"c": "({[", "html": "<a b=", "md": ">", "lua": "(", "json": "[", "sh": "$(", "vim": "\\{", "pl": "m{",
         "tex": "\\begin{a}$", "yaml": "- ", "rb": "#{", "rst": "`a_ ", "php": "<?php $a[", "cpp": "({["}
 
 
-def slow_syntax_keeps_nobody_waiting(room):
+def slow_syntax_does_not_delay_keys(room):
     person = Person(room)
     agent = RawAgent(room)
     for size, line in [(8000, 250), (64_000, 200), (480_000, 2000)]:
@@ -410,7 +410,7 @@ def slow_syntax_keeps_nobody_waiting(room):
 
 
 def proposal_has_syntax_and_no_plugins_of_its_type(room):
-    """Both open the same way, whether the file is open or not."""
+    """It does, whether the file is open or not."""
     person = Person(room)
     room.write("b.c", "int b;\n")
     agent = RawAgent(room)
@@ -434,7 +434,7 @@ def proposal_has_syntax_and_no_plugins_of_its_type(room):
 
 
 def key_in_a_terminal_ends_the_waiting(room):
-    """There, keys are no events. An interrupt is a key, and reaches the terminal."""
+    """There, keys do not trigger events. An interrupt counts as a key, and reaches the terminal."""
     room.write("traps", "trap 'echo interrupted' INT\nwhile :; do read line; done\n")
     person = Person(room)
     agent = RawAgent(room)
@@ -458,7 +458,7 @@ def key_in_a_terminal_ends_the_waiting(room):
 
 
 def interrupt_ends_the_waiting(room):
-    """Vim closes at CTRL-C the popup that sees the keys. The interrupt still ends what it should."""
+    """At CTRL-C, Vim closes the popup that sees the keys. The interrupt still ends what it should."""
     person = Person(room)
     agent = RawAgent(room)
     room.type("V")

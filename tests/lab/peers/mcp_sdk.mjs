@@ -1,4 +1,4 @@
-// The TypeScript SDK of MCP as the peer: both roles over pipes, and its client over WebSocket.
+// Checks our programs against the TypeScript SDK of MCP: in both roles over pipes, and as a client over WebSocket.
 //
 //     node mcp_sdk.mjs check DIRECTORY     such as target/debug, with `ide-mcp` and `examples` in it
 //     node mcp_sdk.mjs serve [ws]          a server on standard input and output, for `check`, or on a
@@ -30,7 +30,7 @@ const { StdioServerTransport } = await load("@modelcontextprotocol/sdk/server/st
 const types = await load("@modelcontextprotocol/sdk/types.js");
 const { z } = await load("zod");
 const { default: ws } = await load("ws");
-// The WebSocket transport of the SDK expects that of a browser.
+// The WebSocket transport of the SDK expects the global `WebSocket` of browsers.
 globalThis.WebSocket ??= ws;
 
 let failures = 0;
@@ -238,7 +238,7 @@ async function checkAll(programs) {
       failures += 1;
     }
   }
-  console.log(failures === 0 ? "all the same" : `${failures} differ`);
+  console.log(failures === 0 ? "all as expected" : `${failures} not as expected`);
   process.exit(failures === 0 ? 0 : 1);
 }
 

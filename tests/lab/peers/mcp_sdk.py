@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Python SDK of MCP as the peer, both roles, over pipes and over WebSocket.
+"""Checks our programs against the Python SDK of MCP, in both roles, over pipes and over WebSocket.
 
     mcp_sdk.py check DIRECTORY     such as target/debug, with `ide-mcp` and `examples` in it
     mcp_sdk.py serve stdio|ws      a server, for `check`
@@ -40,7 +40,7 @@ def check(what, found, expected):
     failures += not same
 
 
-# The server of the SDK, for our client.
+# A server on the SDK, for our client.
 
 server = FastMCP("python-sdk", log_level="ERROR")
 
@@ -104,7 +104,7 @@ async def serve(transport):
     await uvicorn.Server(config).serve(sockets=[listener])
 
 
-# The client of the SDK, for our servers.
+# A client on the SDK, for our servers.
 
 
 async def refusal(call):
@@ -298,7 +298,7 @@ async def on_an_editor(programs, name, connect):
     shutil.rmtree(home)
 
 
-# Our client, on the servers of the SDK.
+# Our client, against servers on the SDK.
 
 REQUESTS = [
     ("ping", None),
@@ -344,7 +344,7 @@ SCRIPT = """{"call":"folders"}
 
 
 async def our_agent(programs, name, port):
-    """Attaches to their server as to an editor: by a lock file."""
+    """Attaches to a server of the SDK as to an editor: by a lock file."""
     home = os.path.realpath(tempfile.mkdtemp())
     os.makedirs(f"{home}/ide", mode=0o700)
     with open(f"{home}/ide/{port}.lock", "w") as lock:
@@ -423,7 +423,7 @@ if __name__ == "__main__":
             asyncio.run(serve(transport))
         case ["check", programs]:
             asyncio.run(check_all(os.path.abspath(programs)))
-            print("all the same" if failures == 0 else f"{failures} differ")
+            print("all as expected" if failures == 0 else f"{failures} not as expected")
             sys.exit(failures != 0)
         case _:
             sys.exit(__doc__)

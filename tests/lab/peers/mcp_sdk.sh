@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs the official SDKs of MCP against our programs, in both roles, over pipes and over WebSocket.
-# The versions are the last ones with a WebSocket transport, from PyPI and npm. Needs python3, node
-# and npm.
+# Runs the official SDKs of MCP against our programs, in both roles, over pipes and over WebSocket. Their versions, from
+# PyPI and npm, are the last ones with a WebSocket transport. Needs python3, node and npm.
 # Run: tests/lab/peers/mcp_sdk.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

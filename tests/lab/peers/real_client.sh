@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs the real client (two versions), opencode and Kilo Code against `editor --headless`, a sidecar and the plugins, and
-# checks what a person sees in the terminal and what the model gets. Each scenario is a file in real_client/scenarios. It runs in tmux with
-# an empty home, a stand-in for the model's API, and its own namespaces, which reach loopback only. The clients are
-# installed from npm, by version, below target. A failure does not stop the other scenarios. Clients that cannot run
-# here are skipped with a notice, or fail if IDE_MCP_NO_SKIPS is set. Takes 6 to 10 minutes.
+# Runs the real client (two versions), opencode and Kilo Code against `editor --headless`, a sidecar and the plugins,
+# and checks what a person sees in the terminal and what the model gets. Each scenario is a file in
+# real_client/scenarios. It runs in tmux with an empty home, a stand-in for the model's API, and namespaces of its own,
+# in which only loopback can be reached. The clients are installed from npm, by version, below target. A failure does
+# not stop the other scenarios. Clients that cannot run here are skipped with a notice, or fail if IDE_MCP_NO_SKIPS is
+# set. Takes 6 to 10 minutes.
 #
 # Needs node, npm, tmux, git, ip, and unshare as root or with user namespaces.
 # Run: tests/lab/peers/real_client.sh [--list] [PATTERN]    such as 'opencode-*/*', 'claude-2.1.332/clear' or '*/clear'
@@ -14,11 +15,11 @@ parts=$PWD/tests/lab/peers/real_client
 root=$PWD/target/real_client
 ide_mcp=$PWD/target/debug/ide-mcp
 clients=(claude-1.0.51 claude-2.1.332 opencode-1.18.33 kilo-7.7.9)
-# For one scenario; the longest takes half of it.
+# The maximum seconds for one scenario; the longest takes half of them.
 limit=180
 no_skips=${IDE_MCP_NO_SKIPS:-}
 
-# Runs a command in its own namespaces; all of its processes end with it.
+# Runs a command in its own namespaces; when it ends, all of its processes do.
 isolated=(unshare --net --pid --fork --mount-proc --kill-child)
 [ "$(id -u)" -eq 0 ] || isolated+=(--user --map-root-user)
 
@@ -55,7 +56,7 @@ main() {
     run_all "${runs[@]}"
 }
 
-# Whether scenario $2 is for client $1: one of its lines names the clients by patterns.
+# Returns 0 if scenario $2 is for client $1: one of its lines has patterns of clients.
 is_for() {
     local patterns pattern
     read -ra patterns < <(sed -n 's/^# Clients: //p' "$2")
@@ -66,7 +67,7 @@ is_for() {
     return 1
 }
 
-# Whether the program that scenario $1 needs is installed: one of its lines names the program.
+# Returns 0 if the program that scenario $1 needs is installed: one of its lines names the program.
 has_program() {
     local program
     program=$(sed -n 's/^# Needs: //p' "$1")
@@ -108,7 +109,7 @@ install_client() {
 run_all() {
     local run client previous='' usable=true passed=0 failed=() skipped=0 begin
     mkdir -p "$root"
-    # The path of a socket must be short, and the work folder's may be long.
+    # The path of a socket must be short, and that of the work folder may be long.
     sockets=$(mktemp -d)
     for run in "$@"; do
         client=${run%%/*}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Attaches an independent implementation of WebSocket, the Python package websockets, to the editor without a screen.
+# Attaches an independent implementation of WebSocket, the Python package websockets, to `editor --headless`.
 # Needs target/debug/ide-mcp (cargo build --package ide-mcp-cli).
 # Run: tests/lab/peers/websockets.sh
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An agent on an independent WebSocket implementation, which attaches to an editor and checks its refusals.
+"""An agent on an independent WebSocket implementation: attaches to an editor, and checks what the editor refuses.
 
     websockets_client.py PORT TOKEN
 
@@ -106,7 +106,7 @@ async def main(port, token):
     await refused("two tokens", uri, 401, [(TOKEN_FIELD, token)] * 2, subprotocols=["mcp"])
     await refused("an Origin", uri, 403, right, subprotocols=["mcp"], origin="http://127.0.0.1")
     await refused("Sec-Fetch-Site", uri, 403, right | {"Sec-Fetch-Site": "same-origin"}, subprotocols=["mcp"])
-    # As in DNS rebinding: the address is the editor's, the name is not.
+    # As in DNS rebinding: the address is that of the editor, but the name is not.
     foreign = f"ws://evil.example:{port}/"
     await refused("a foreign Host", foreign, 403, right, subprotocols=["mcp"], host="127.0.0.1", port=port)
     # The refused clients have not disturbed the editor.
@@ -117,5 +117,5 @@ if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     asyncio.run(asyncio.wait_for(main(int(sys.argv[1]), sys.argv[2]), 60))
-    print("all the same" if failures == 0 else f"{failures} differ")
+    print("all as expected" if failures == 0 else f"{failures} not as expected")
     sys.exit(failures != 0)

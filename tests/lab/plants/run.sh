@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Plants one bug after another, and fails if the tests do not find it. Each of these bugs once passed all of
 # `cargo test`. The first line of a patch names the command that must find the bug, the second line describes the bug.
-#
-# This works on a copy of the tree in target/plants, with the changes that git tracks, so you can go on editing. If a
-# patch no longer applies or compiles, write it anew for the present code.
+# This works on a copy of the tree, in target/plants. The copy has your uncommitted changes to tracked files, but no
+# untracked files. You can go on editing meanwhile. If a patch no longer applies or compiles, write it anew for the
+# present code.
 # Run: tests/lab/plants/run.sh [NUMBER…]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../../.."
 shopt -s nullglob
 plants=()
 for number in "${@:-*}"; do
-    # The number of a plant, or the pattern for all of them.
+    # The number of a plant, or `*` for all of them.
     # shellcheck disable=SC2206
     found=(tests/lab/plants/$number-*.patch)
     [ "${#found[@]}" -gt 0 ] || { printf 'there is no tests/lab/plants/%s-*.patch\n' "$number" >&2; exit 2; }
@@ -31,7 +31,7 @@ else
     git worktree add --quiet --force --detach "$copy" "$commit"
 fi
 
-# Runs the command of a plant in the copy.
+# tests PATCH runs the command in the first line of a patch, in the copy.
 tests() {
     local command
     read -ra command <<<"$(sed -n '1s/^run: //p' "$1")"
@@ -40,7 +40,7 @@ tests() {
     (cd "$copy" && timeout 1200 "${command[@]}") >"$log" 2>&1
 }
 
-# Without a bug, each command must pass.
+# Each command must first pass without a bug.
 declare -A sound=()
 for plant in "${plants[@]}"; do
     run=$(head -n 1 "$plant")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the core for targets without an operating system: the browser (wasm32), and a 32-bit processor without std
-# and 64-bit atomics (thumbv7em). The feature `ide` includes the code of every smaller one.
+# Checks that the core compiles for targets without an operating system: the browser (wasm32), and a 32-bit processor
+# without std and without 64-bit atomics (thumbv7em). The feature `ide` includes the code of all smaller features.
 # Run: tests/lab/platforms/bare.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Checks that each command of the program ide-mcp, a feature of its package, compiles alone without a
-# warning.
+# Each command of the program ide-mcp is a Cargo feature. Checks that each compiles on its own, without a warning.
 # Run: tests/lab/platforms/commands.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs a command of cargo (check, clippy) on the core alone, in each set of features that makes a difference. `ide`
-# includes `mcp`; `testing` and `simd` include `std`. `simd` is for frames, which know nothing of sessions. The unit
-# tests always have `testing`, since the core depends on itself; with `ide` they are part of the workspace.
+# includes `mcp`; `testing` and `simd` include `std`. `simd` only affects frames, so it is checked without sessions. The
+# unit tests always have `testing`, because the core depends on itself in them; with `ide`, they are checked with the
+# workspace.
 # Run: tests/lab/platforms/features.sh COMMAND [-- ARGUMENTS…]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Checks that the oldest dependencies that our manifests allow are enough, with the oldest compiler. Leaves out the
-# tests, which no application builds, and the program, which comes with its lock file. Cargo.lock does not change.
-# Needs nightly cargo, which alone can select these versions.
+# Checks that the crates compile with the oldest dependencies that our manifests allow, and with the oldest compiler.
+# Leaves out the tests, which applications do not build, and the program, which comes with a lock file. Cargo.lock does
+# not change.
+# Needs nightly cargo: only that can select these versions.
 # Run: tests/lab/platforms/minimal_versions.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks the core without std, the adapters, the examples and all tests with the compiler of `rust-version`, Debian's
-# 1.85. The feature `simd` and the program need later versions. Of the other features only `std` replaces code, so the
-# largest sets without and with it are enough.
+# Checks that the core without std, the adapters, the examples and all tests compile with Rust 1.85, the `rust-version`,
+# from Debian. The feature `simd` and the program need later versions. Of the other features, only `std` replaces code,
+# so the largest sets of features without it and with it are enough.
 # Run: tests/lab/platforms/msrv.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that libraries and programs compile without a warning for macOS and Windows; with `--all-targets` the tests
-# and examples too. This only checks types and names, because this machine can neither link nor run the programs. For
-# Windows it leaves out the examples, which use signals and terminals of Unix.
+# and examples too. This only runs `cargo check`, because this machine can neither link nor run such programs. For
+# Windows it leaves out the examples, which use Unix signals and terminals.
 # Run: tests/lab/platforms/other_systems.sh [--all-targets]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests of the core as a 32-bit program (i686). Debian's compiler builds std from source, and links the C
-# library from its packages, which are unpacked and not installed. Arguments go to cargo test, in place of `--tests`.
+# library from its packages, which are unpacked and not installed. Arguments go to cargo test, instead of `--tests`.
 # Run: tests/lab/platforms/thirty_two_bits.sh [ARGUMENTS…]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

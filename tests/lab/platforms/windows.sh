@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the libraries, the program and their tests for Windows (x86_64, GNU), and runs them under wine: first the
-# tests of each crate, then the program end to end. Needs wine and mingw-w64, as wine.sh says. Std is built from Debian's
-# sources, because Debian has none for Windows.
+# tests of each crate, then the program end to end. Needs wine and mingw-w64 (see wine.sh). Std is built from Debian's
+# sources, because Debian has no std for Windows.
 #
 # Run: tests/lab/platforms/windows.sh            everything
 #      tests/lab/platforms/windows.sh PACKAGE…   only the tests of these crates
@@ -11,8 +11,8 @@ cd "$(dirname "$0")/../../.."
 target=x86_64-pc-windows-gnu
 RUSTC=$(tests/lab/platforms/debian_rustc.sh 1.96)
 export RUSTC RUSTC_BOOTSTRAP=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$PWD/target/windows
-# Wine shows the modes of a file as access rights. With the usual umask everybody could read each token, so none would be
-# published.
+# Wine makes a DACL of the mode of a file. With the usual umask, other users could read every token, so no lock file
+# would be published.
 umask 077
 WINEPREFIX=$(tests/lab/platforms/wine.sh)
 export WINEPREFIX WINEDEBUG=-all
@@ -21,7 +21,7 @@ everything=(ide-mcp ide-mcp-lockfile ide-mcp-driver ide-mcp-blocking ide-mcp-mio
     ide-mcp-adapter-tests ide-mcp-cli)
 packages=("${@:-${everything[@]}}")
 
-# Where wine differs from Windows: it ends a connection before it resets it, so no reset arrives at a reader.
+# What wine does differently: it closes a connection before it resets it, so the reader never sees the reset.
 of_wine=(--skip one_connection_ends_by_a_reset)
 # No test may hang.
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="timeout 300 wine"

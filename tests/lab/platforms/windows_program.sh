@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Drives the program as built for Windows, under wine: editor, agent, bridge, tap, replay, sidecar, doctor and
-# mcp-config with each other, each way to spell a path on Windows, and what stays when an editor ends or is killed.
+# Runs the program for Windows, under wine: editor, agent, bridge, tap, replay, sidecar, doctor and mcp-config with each
+# other, each way to spell a Windows path, and what is left when an editor ends or is killed.
 # Run: PROGRAM=…/ide-mcp.exe WINEPREFIX=… tests/lab/platforms/windows_program.sh, as windows.sh does
 set -uo pipefail
 : "${PROGRAM:?set it to the path of ide-mcp.exe}" "${WINEPREFIX:?set it to what tests/lab/platforms/wine.sh prints}"
@@ -19,14 +19,14 @@ ended() {
 }
 trap ended EXIT
 
-# Runs a command of the program; its status is in $status, its output in $work/out and $work/err.
+# Runs a command of the program. Puts its status into $status, and its output into $work/out and $work/err.
 run() {
     timeout "${limit:-60}" wine "$PROGRAM" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
     sed -i 's/\r$//' "$work/out" "$work/err"
 }
 
-# Counts a check, and shows what was found if it fails.
+# passes STATUS NAME counts a check and, if it failed, shows its name and the output of the last command.
 passes() {
     checks=$((checks + 1))
     [ "$1" = 0 ] && return
@@ -36,9 +36,9 @@ passes() {
 }
 is() {
     [ "$2" = "$3" ]
-    passes $? "$1: $2 in place of $3"
+    passes $? "$1: $2 instead of $3"
 }
-# Checks that a text is in the output of the last command.
+# prints NAME TEXT checks that TEXT is in the output of the last command.
 prints() {
     grep -qF -- "$2" "$work/out"
     passes $? "$1: prints $2"
@@ -48,7 +48,7 @@ hides() {
     passes $? "$1: does not print $2"
 }
 
-# Starts an editor, whose standard input stays open until close_input. Sets $editor, $port and $lock.
+# Starts an editor. Its standard input stays open until close_input. Sets $editor, $port and $lock.
 start() {
     rm -f "$work/in" && mkfifo "$work/in"
     wine "$PROGRAM" editor --headless --on-diff accept "$@" <"$work/in" >"$work/editor" 2>"$work/editor.err" &
@@ -68,7 +68,7 @@ start() {
 close_input() {
     exec 7>&-
 }
-# Waits for the end of the editor; its status is in $status.
+# Waits until the editor has ended, and puts its status into $status.
 await_end() {
     for _ in $(seq 80); do
         kill -0 "$editor" 2>/dev/null || break
@@ -80,7 +80,7 @@ await_end() {
     editor=
 }
 
-# Wine derives access rights from modes, and a directory of lock files that others can read is refused.
+# Wine makes a DACL of the mode of a file, and the editor refuses a directory of lock files that others can read.
 umask 077
 rm -rf "$proj" && mkdir -p "$proj/sub"
 locks=$drive/users/$(id -un)/.claude/ide
@@ -96,7 +96,7 @@ is 'folders' "$(grep -o '"workspaceFolders":[^]]*]' "$lock")" '"workspaceFolders
 grep -q '"runningInWindows":true' "$lock"
 passes $? 'the lock file says Windows'
 
-# However it is spelled, it is the same folder.
+# All spellings mean the same folder.
 for folder in . 'C:\proj' 'c:\proj\sub' 'c:/PROJ' '\\?\C:\proj' 'sub\..'; do
     run agent --cwd "$folder" tools
     is "agent in $folder" "$status" 0
@@ -119,7 +119,7 @@ done
 is 'the texts are written' "$(cat a.txt sub/new.txt newer.txt newest.txt | sort | uniq -c | tr -s ' ')" ' 4 two'
 is 'and nothing else' "$(find . -type f | sort | tr '\n' ' ')" './.env ./a.txt ./b c.json ./newer.txt ./newest.txt ./sub/new.txt '
 
-# However it is spelled, it is the same open file, which agents see in one form.
+# All spellings mean the same open file, and agents see it in one form.
 spellings=('C:\\proj\\a.txt' 'c:\\proj\\a.txt' 'C:\\PROJ\\A.TXT' 'c:/proj/sub/../a.txt' 'a.txt' 'sub\\..\\a.txt'
     '\\\\?\\C:\\proj\\a.txt' '/c/proj/a.txt' '/mnt/c/proj/a.txt' 'file:///C:/proj/a.txt' 'file:///c%3A/proj/a.txt'
     'file://localhost/C:/proj/a.txt' 'file://C:\\proj\\a.txt' 'file://c:/proj/a.txt')
@@ -177,7 +177,7 @@ is 'bridge' "${PIPESTATUS[1]}" 0
 prints 'bridge' '"id":1,"result":{"protocolVersion":"2025-03-26"'
 prints 'bridge' '"name":"openDiff"'
 
-# A tap in front of the editor, ended by Ctrl+C.
+# A tap between agent and editor, ended by Ctrl+C.
 wine "$PROGRAM" tap --json --out 'C:\record.jsonl' --force >"$work/tap" 2>"$work/err" </dev/null &
 tap=$!
 for _ in $(seq 80); do grep -q '"listening"' "$work/tap" && break || sleep .25; done
@@ -220,8 +220,8 @@ is 'Ctrl+C ends the editor' "$status" 0
 is 'and removes the lock file' "$(ls "$locks")" ''
 close_input
 
-# With --resume, the next run of an editor takes its port again. Its token is a fresh one, since Windows does not tell
-# which user the client with the old one belongs to.
+# With --resume, the next run of an editor takes the same port. The token is a fresh one, because Windows does not say
+# which user the client with the old token belongs to.
 for run in first second; do
     start --resume
     [ "$run" = first ] && kept=$port
@@ -232,7 +232,7 @@ is 'the port of a run that is resumed' "$port" "$kept"
 [ -d "$drive/users/$(id -un)/AppData/Local/ide-mcp" ]
 passes $? 'the state is below LOCALAPPDATA'
 
-# The lock file of a killed editor keeps no agent from the next editor.
+# The lock file of a killed editor must not keep agents from the next editor.
 start
 { kill -9 "$editor" && wait "$editor"; } 2>/dev/null
 killed=$port

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes a prefix of wine in target/platforms, in which programs for Windows run, and prints its path. Installs Debian's
-# wine and mingw-w64 if they are missing, which needs root. Call this and wine with `umask 077`: wine shows the modes of a
-# file as access rights, and with the usual umask everybody could read each file. Ends the server of wine, which may still
-# have another umask.
+# Makes a wine prefix in target/platforms, in which Windows programs run, and prints its path. Installs Debian's wine
+# and mingw-w64 if they are missing, which needs root. Call this and wine with `umask 077`: wine makes a DACL of the
+# mode of a file, and with the usual umask, other users could read every file. Stops a running wineserver, which may
+# still have another umask.
 # Run: WINEPREFIX=$(tests/lab/platforms/wine.sh) wine PROGRAM.exe
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

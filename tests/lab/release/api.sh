@@ -28,6 +28,6 @@ if [ "${1:-}" = renew ]; then
     rm -f "$known"/*.txt
     cp "$work"/*.txt "$known"
 elif ! diff --unified=0 --recursive --exclude=log --exclude=all "$known" "$work"; then
-    echo 'the public API has changed; if you meant that, run tests/lab/release/api.sh renew' >&2
+    echo 'the public API has changed; if you intended that, run tests/lab/release/api.sh renew' >&2
     exit 1
 fi

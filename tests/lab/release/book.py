@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes target/book of the pages in docs, and fails if a link in it leads nowhere.
+"""Builds target/book from the pages in docs, and fails if a link in it leads nowhere.
 
     tests/lab/release/book.py MDBOOK [URL]
 
@@ -18,7 +18,7 @@ DOCS, BOOK = ROOT / "docs", ROOT / "target/book"
 
 
 class Page(html.parser.HTMLParser):
-    """The links of a page, and the names to which others can link."""
+    """The links of a page, and the anchors to which others can link."""
 
     def __init__(self, path):
         super().__init__()
@@ -49,7 +49,7 @@ def main():
                 if name and name not in pages[file].names:
                     faults.append(f"{path.name}: {link}: the page has no such heading")
             elif not file.is_relative_to(BOOK):
-                # It leads out of docs, and mdbook has made a page of each `.md` in it.
+                # The link leads out of docs, and mdbook has replaced `.md` by `.html` in it.
                 outside = pathlib.Path(os.path.normpath(DOCS / target))
                 markdown = outside.with_suffix(".md")
                 outside = markdown if outside.suffix == ".html" and markdown.exists() else outside

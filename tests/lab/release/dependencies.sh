@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks our dependencies by .cargo/deny.toml: licenses, banned and duplicate crates, and sources.
+# Checks our dependencies against .cargo/deny.toml: licenses, banned and duplicate crates, and sources.
 # Run: tests/lab/release/dependencies.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks that every file and heading to which a document links exists, and every file that it names; that the links of the
-# chapters in the documentation of the crate lead somewhere there; and that no merge has left a text twice in a document.
+# Checks the links of all documents: every linked file and heading must exist, and so must every file that a document
+# names. In the chapters that are part of the crate's documentation, links must lead somewhere there too. Also checks
+# that no merge has left a text twice in a document.
 # Run: tests/lab/release/links.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -11,7 +12,7 @@ import pathlib, re, sys
 
 
 def headings(page):
-    """Returns the names to which others can link, as mdBook and code hosts make them from the headings."""
+    """Returns the anchors that mdBook and code hosts make from the headings of a page."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
     found = re.findall(r"^#+ +(.*?)\s*$", text, flags=re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
@@ -19,7 +20,7 @@ def headings(page):
 
 DEFINITION = re.compile(r"^\[([^\]]+)\]: (\S+)$", re.M)
 GUIDE, LINKS = pathlib.Path("src/guide.rs"), pathlib.Path("src/guide/links.md")
-# The chapters in the documentation of the crate, where a link to a file leads nowhere.
+# The chapters in the documentation of the crate, in which links to files lead nowhere.
 chapters = re.findall(r'"\.\./docs/([\w-]+)\.md"', GUIDE.read_text())
 leads, used = dict(DEFINITION.findall(LINKS.read_text())), set()
 
@@ -43,7 +44,7 @@ def guide_faults(name, text):
 
 faults = []
 for name in map(pathlib.Path, sys.argv[1:]):
-    # A page of the program may be a link to a page that is checked in its own place.
+    # A page of the program may be a symbolic link to a page that is checked elsewhere.
     if name.is_symlink() or name == LINKS:
         continue
     text = re.sub(r"^```.*?^```", "", name.read_text(), flags=re.M | re.S)
@@ -60,7 +61,7 @@ for name in map(pathlib.Path, sys.argv[1:]):
     faults += [f"{name}: there is no {path}" for path in links + named if not pathlib.Path(path).exists()]
     begins = set()
     for line in map(str.strip, text.split("\n")):
-        # Two decisions have different titles; other lines may begin with the same words.
+        # Decisions differ in their first 40 characters; other lines may begin with the same words.
         begin = line[: 40 if line.startswith("- **") else 50]
         if begin in begins and len(line) >= 50 and not line.startswith(("|", "**")):
             faults.append(f"{name}: two lines begin with: {begin}")

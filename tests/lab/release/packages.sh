@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs every published crate and, without `--no-verify`, builds each from its package alone. Checks what is in the
-# packages: licenses and a README, sources, and no files that an application does not need.
+# Packs every published crate and, without `--no-verify`, builds each from only its package. Checks what is in the
+# packages: the licenses, a README, the sources, and no files that an application does not need.
 # Run: tests/lab/release/packages.sh [--no-verify]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -9,9 +9,9 @@ names=$(tests/lab/release/published.sh)
 mapfile -t crates <<<"$names"
 built=target/packages
 packed=$built/package
-# Cargo would reuse the unpacked and built crates of an earlier run, since their version is the same.
+# Otherwise cargo would reuse the unpacked and built crates of an earlier run, because they have the same version.
 rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
-# Nobody debugs these builds.
+# These builds need no debug information.
 CARGO_PROFILE_DEV_DEBUG=0 cargo package --quiet --allow-dirty --target-dir "$built" "$@" "${crates[@]/#/--package=}"
 
 manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Installs the plugins of a release as people do, from repositories and a server on this machine, and lets each fetch the program.
+"""Installs the plugins of a release as people do, from repositories and a server on this machine, and has each fetch the program.
 
 At the first start there are no settings and no program. Then the plugin fetches the program, an agent attaches and
-receives a mention, and the program is removed again without a trace. Anything but the archive of the release is refused
-and leaves nothing behind, and so does an editor that ends in the meantime.
+receives a mention, and the program is removed again without a trace. The plugin refuses anything except the archive of
+the release. Neither a refusal nor an editor that ends during the download leaves anything behind.
 
 Build the release first: cli/release/run --from http://127.0.0.1:8765
-Needs tmux, git, curl, the editors of Debian, and the newest: tests/lab/editors/newer.sh nvim emacs
+Needs tmux, git, curl, Debian's editors, and the newest ones: tests/lab/editors/newer.sh nvim emacs
 
 Run: tests/lab/release/plugins.py [CHECK…]    such as vim_clone or vim_clone_refuses
 """
@@ -79,7 +79,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def serving(data):
-    """Makes the server answer with this in place of the archive, or not at all."""
+    """Makes the server answer with this instead of the archive, or not at all."""
     Server.changed = {f"/{ARCHIVE}": data}
     try:
         yield
@@ -88,7 +88,7 @@ def serving(data):
 
 
 def packed(script):
-    """An archive whose program is a script."""
+    """Returns an archive whose program is a script."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as files:
         entry = tarfile.TarInfo(f"{ARCHIVE.removesuffix('.tar.gz')}/ide-mcp")
@@ -105,7 +105,7 @@ def git(*command):
 
 
 def repository(name, home):
-    """Publishes the archive of a plugin in a bare repository, as a person does. Returns its URL."""
+    """Publishes the archive of a plugin in a bare repository, as a maintainer does. Returns its URL."""
     made = home / f"{name}.git"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(made))
     with tempfile.TemporaryDirectory() as work, tarfile.open(DIST / f"{name}-{VERSION}.tar.gz") as files:
@@ -130,7 +130,7 @@ def vim_pack(home):
 
 
 def nvim_clone(home):
-    """A clone in a folder of packages of Debian's Neovim"""
+    """A clone in a package folder of Debian's Neovim"""
     git("clone", "--quiet", repository("ide-mcp.nvim", home), str(home / ".local/share/nvim/site/pack/ide-mcp/start/ide-mcp.nvim"))
     return ["nvim"]
 
@@ -158,13 +158,13 @@ def lazy_event(home):
 
 
 def vim_clone(home):
-    """A clone in a folder of packages of Vim"""
+    """A clone in a package folder of Vim"""
     git("clone", "--quiet", repository("ide-mcp.vim", home), str(home / ".vim/pack/ide-mcp/start/ide-mcp.vim"))
     return ["vim"]
 
 
 def vim_later(home):
-    """The archive in a folder of packages of Vim, loaded after the start"""
+    """The archive in a package folder of Vim, loaded after the start"""
     place = home / ".vim/pack/ide-mcp/opt"
     place.mkdir(parents=True)
     with tarfile.open(DIST / f"ide-mcp.vim-{VERSION}.tar.gz") as files:
@@ -188,7 +188,7 @@ def use_package(home):
 
 @dataclass(frozen=True)
 class Kind:
-    """What the plugins of one editor have in common: the keys of a person, and the folder of the program."""
+    """What the ways to install the plugin of one editor share: the keys of a person, and the folder of the program."""
 
     keys: object
     install: list
@@ -207,7 +207,7 @@ WAYS = {vim_pack: NVIM, nvim_clone: NVIM, lazy_opts: NVIM, lazy_event: NVIM, vim
 
 
 class Desk(run.Room):
-    """An editor in a terminal, whose plugin was installed in one of the ways. The program is not in PATH."""
+    """An editor in a terminal, whose plugin was installed in one of these ways. The program is not in PATH."""
 
     def __init__(self, way, kind, home):
         super().__init__(kind.keys, home)
@@ -240,13 +240,13 @@ class Desk(run.Room):
         self.shows(message)
 
     def has_nothing(self):
-        """Checks that nothing of the program is left, neither in its place nor on the way there."""
+        """Checks that nothing of the program is left, neither in its folder nor of the download."""
         await_("the download is removed", lambda: not [path for path in (self.home / "tmp").rglob("*") if re.match("archive$|ide-mcp", path.name)])
         if self.folder_of_program().exists():
             raise Failure(f"left behind: {sorted(self.folder_of_program().rglob('*'))}")
 
     def release(self, **members):
-        """Gives the plugin another release, as a plugin manager does when it updates it."""
+        """Gives the plugin another release, as a plugin manager does in an update."""
         release = {"version": VERSION, "base": HERE, "sums": SUMS, **members}
         if self.kind is EMACS:
             sums = " ".join(f'("{target}" . "{value}")' for target, value in release["sums"].items())
@@ -285,7 +285,7 @@ def sums_of(data):
     return {TARGET: hashlib.sha256(data).hexdigest()}
 
 
-# What the server has in place of the archive, what the plugin has in place of its release, and its message.
+# What the server has instead of the archive, what the plugin has instead of its release, and the message.
 FAULTS = {
     "archive with a byte more": ((DIST / ARCHIVE).read_bytes() + b"\0", {}, "not the archive of this release"),
     "archive above 64 MiB": (bytes((64 << 20) + 1), {}, r"try again, the download failed: curl: \(63\)"),
@@ -326,7 +326,7 @@ def refused(desk):
         after = program.stat()
         if (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns) or len(list(program.parent.iterdir())) != 1:
             raise Failure("the program that was there has changed")
-    # What cannot be replaced, as on Windows a program that runs, goes aside.
+    # A program that cannot be replaced, as on Windows one that runs, is moved aside.
     program.unlink()
     (program / "runs").mkdir(parents=True)
     desk.release()
@@ -336,7 +336,7 @@ def refused(desk):
     desk.type(*desk.kind.uninstall)
     desk.shows("emoved .*ide-mcp")
 
-    # A server that does not answer holds up no key, and the end of the editor leaves nothing.
+    # If the server does not answer, keys still work, and when the editor ends, nothing is left behind.
     desk.release()
     Server.lets_go.clear()
     try:

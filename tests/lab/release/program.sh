@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the program ide-mcp from the checkout as a user does, below target, with the profile of a release, and
-# checks its size. Compares its start with that of an empty program: `ide-mcp --version` may take 1.5 times as long
-# (the fastest of 60 runs each), and 3 times the instructions. Then times `ide-mcp doctor` beside 50 lock files of
-# dead processes. Finally builds `ide-mcp sidecar` alone, as an editor can ship it, and checks its size.
+# Installs the program ide-mcp from the checkout as a user does, below target, with the profile of a release, and checks
+# its size. Compares its start with that of an empty program: `ide-mcp --version` may take 1.5 times as long (the
+# fastest of 60 runs each), and 3 times as many instructions. Then times `ide-mcp doctor` with 50 lock files of dead
+# processes. Finally builds only `ide-mcp sidecar`, as an editor can ship it, and checks its size.
 # Needs valgrind and python3.
 # Run: tests/lab/release/program.sh
 set -euo pipefail
@@ -15,7 +15,7 @@ printf 'bytes: %s of ide-mcp, at most %s\n' "$size" 7000000 >&2
 [ "$size" -le 7000000 ]
 rustc -O -o "$root/empty" - <<<'fn main() {}'
 
-# The length of the environment would count as well.
+# With an empty environment, because its length affects the count.
 instructions() {
     env -i valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'
 }
@@ -24,7 +24,7 @@ start=$(instructions "$root/bin/ide-mcp" --version)
 printf 'instructions: %s of ide-mcp --version, %s of an empty program\n' "$start" "$empty" >&2
 [ "$start" -le $((3 * empty)) ]
 
-# Alternate, so that a machine that slows down does not matter.
+# Runs both in turn, so that it does not matter if the machine slows down.
 python3 - "$root/bin/ide-mcp" "$root/empty" <<'PYTHON'
 import os, sys, time
 
@@ -41,8 +41,8 @@ print(f"time: {ratio:.2f} times that of an empty program, at most 1.5", file=sys
 sys.exit(ratio > 1.5)
 PYTHON
 
-# The fastest of ten runs, so that a busy machine does not matter. With an empty `PATH` the doctor asks no client for
-# its version.
+# The fastest of ten runs, so that a busy machine does not matter. `PATH` is empty, so that the doctor does not ask
+# clients for their versions.
 doctor=$(python3 - "$root/bin/ide-mcp" "$root/doctor" <<'PYTHON'
 import json, os, pathlib, shutil, subprocess, sys, time
 
@@ -69,7 +69,8 @@ for _ in range(10):
 print(round(1000 * min(times)))
 PYTHON
 )
-printf 'ms: %s of ide-mcp doctor beside 50 dead lock files, at most %s\n' "$doctor" 100 >&2
+printf 'ms: %s of ide-mcp doctor with 50 stale lock files, at most %s
+' "$doctor" 100 >&2
 [ "$doctor" -le 100 ]
 
 # An empty program has 290,000 bytes, and the backtrace of a panic 190,000 of them.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the names of the workspace's published packages, one a line; with `lib`, of those that have a library.
+# Prints the names of the workspace's published packages, one per line; with `lib`, only of those that have a library.
 # Run: tests/lab/release/published.sh [lib]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs a release where there is no Rust, no compiler and no checkout; uses it; and removes it again.
+"""Installs a release in places without Rust, a compiler or a checkout, uses it, and removes it again.
 
 Each room is a root of its own, made by debootstrap: Debian 12, Debian 11 for its older glibc, and one without any libc. A
 server on this machine stands for the registries. In each room the program prints its version, an editor and an agent
@@ -36,7 +36,7 @@ ENVIRONMENT = {"HOME": "/root", "PATH": PATH, "LANG": "C.UTF-8", "TERM": "xterm-
 
 
 def release():
-    """The folder of the newest release that was built, and its version."""
+    """Returns the folder of the newest release that was built, and its version."""
     found = sorted((path for path in (ROOT / "target/dist").glob("[0-9]*") if (path / "SHA256SUMS").exists()), key=lambda path: path.stat().st_mtime)
     if not found:
         sys.exit(f"no release was built; first run: cli/release/run --repository https://example.org/ide-mcp --from {HERE}")
@@ -106,7 +106,7 @@ class Room:
         return done.stdout
 
     def files(self):
-        """Every file except the caches of package managers."""
+        """Returns every file except the caches of package managers."""
         skipped = ("proc", "sys", "dev", "tmp", "root/.npm", "root/.cache", "var/cache", "var/log")
         kept = set()
         for folder, folders, names in os.walk(self.root):
@@ -131,7 +131,7 @@ def debian_room(suite):
         (root / "made").touch()
     for absent in ("cargo", "rustc", "gcc", "cc"):
         assert shutil.which(absent, path=os.pathsep.join(str(root) + folder for folder in PATH.split(":"))) is None, f"the room has {absent}"
-    # What happens in the room stays apart, and is thrown away.
+    # Changes in the room go to a separate layer, which is discarded.
     layers = [ROOMS / name for name in ("changes", "work", "room")]
     for layer in layers:
         shutil.rmtree(layer, ignore_errors=True)
@@ -170,7 +170,7 @@ def attach(room, program):
 
 
 def installed(room, install, remove, program="ide-mcp"):
-    """Installs, attaches and removes, after which no file may be left."""
+    """Installs, attaches and removes, and checks that no file is left."""
     before = room.files()
     install()
     attach(room, program)
@@ -226,7 +226,7 @@ def sh():
     with debian_room("bookworm") as room:
         fetch = f"curl -fsS {HERE}/install.sh"
         installed(room, lambda: room.run("sh", "-c", f"{fetch} | sh"), lambda: room.run("sh", "-c", f"{fetch} | sh -s -- --uninstall"))
-        # Twice, and over a program that runs.
+        # Installs twice, and over a program that is running.
         room.run("sh", "-c", f"{fetch} | sh")
         room.run("sh", "-c", f"{fetch} | sh")
         room.run("sh", "-c", f"{fetch} | sh -s -- --uninstall")
@@ -241,7 +241,8 @@ def sh():
         hostile(room, fetch)
 
 
-# What install.sh can meet: its PREFIX, commands to run before it, and commands to run after it, which fail unless all is well.
+# Situations for install.sh: its PREFIX, commands to run before it, and commands to run after it, which fail unless all
+# is well.
 HOSTILE = {
     "relative prefix": ("here", "touch mine", "[ -x here/bin/ide-mcp ]; cd /; PREFIX=/root/case/here"),
     "line break in the prefix": ("/root/case/mine\n/root/case/mine", "echo >mine", ""),
@@ -252,7 +253,7 @@ HOSTILE = {
     "four at once": ("/root/case", "touch mine; all=; for _ in 1 2 3 4; do $INSTALL >/dev/null & all=\"$all $!\"; done; for each in $all; do wait $each; done", ""),
     "umask 000": ("/root/case", "umask 000; touch mine", '[ -z "$(find bin share -perm /022)" ]'),
 }
-# What is refused: commands before, and the message.
+# Situations that it refuses: commands to run before it, and its message.
 REFUSED = {
     "program from elsewhere": ("mkdir bin; echo mine >bin/ide-mcp", "is not from this script"),
     "folder in place of a page": ("mkdir -p share/man/man1/ide-mcp.1", "is a folder"),
@@ -261,7 +262,7 @@ REFUSED = {
 
 
 def hostile(room, fetch):
-    """Installs and removes in each of these places: the files of the user stay, and nothing else does."""
+    """Installs and removes in each of these situations: the user's files stay, and nothing else does."""
     case = room.root / "root/case"
     install = f"{fetch} >/root/install.sh; export INSTALL='sh /root/install.sh'; cd /root/case"
 
@@ -287,7 +288,7 @@ def hostile(room, fetch):
 
 
 def pip(suite="bookworm"):
-    """The wheel, installed by pip in an environment"""
+    """The wheel, installed by pip in a virtual environment"""
     with debian_room(suite) as room:
         def install():
             room.run("python3", "-m", "venv", "/root/venv")
@@ -302,19 +303,19 @@ def pip(suite="bookworm"):
 
 
 def pip_bullseye():
-    """The wheel beside the glibc of Debian 11"""
+    """The wheel, with the glibc of Debian 11"""
     pip("bullseye")
 
 
 def npm():
-    """The package of npm, which brings that of this system"""
+    """The npm package, which installs the one for this system"""
     with debian_room("bookworm") as room:
         command = ["npm", "--registry", HERE, "--no-audit", "--no-fund", "--no-update-notifier", "--prefix", "/root/.local", "--global"]
         # Folders of npm itself, which it never removes.
         for folder in ("bin", "lib/node_modules", "share"):
             (room.root / "root/.local" / folder).mkdir(parents=True, exist_ok=True)
         installed(room, lambda: room.run(*command, "install", "ide-mcp"), lambda: room.run(*command, "uninstall", "ide-mcp"))
-        # Without the optional package, the program says what is missing.
+        # Without the optional package, the program must say what is missing.
         room.run("npm", "--registry", HERE, "--no-audit", "--no-fund", "--prefix", "/root/without", "--omit=optional", "install", "ide-mcp")
         without = subprocess.run(room.command("node", "/root/without/node_modules/ide-mcp/ide-mcp.js"), env=ENVIRONMENT, capture_output=True, text=True)
         assert without.returncode == 1 and "--omit=optional" in without.stderr, without
@@ -353,7 +354,7 @@ def vim():
             until(lambda: "two" in tmux("capture-pane", "-p"), "Vim showed no change")
 
             def accepted():
-                # Vim refuses what is accepted too soon, since that key may have been meant for something else.
+                # The plugin accepts nothing at once, because the key could have been meant for something else.
                 tmux("send-keys", ":w", "Enter")
                 time.sleep(1)
                 return agent.poll() is not None

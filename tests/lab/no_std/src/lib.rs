@@ -31,7 +31,7 @@ fn stop(_: &PanicInfo<'_>) -> ! {
     }
 }
 
-/// Links an editor by using it.
+/// Uses an editor, so that it is linked.
 #[unsafe(no_mangle)]
 pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
     use ide_mcp::ide::{Auth, Policy, Server, ServerConfig};
@@ -53,7 +53,7 @@ pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
     }
 }
 
-/// Links a WebSocket server by using it.
+/// Uses a WebSocket server, so that it is linked.
 #[unsafe(no_mangle)]
 pub extern "C" fn events_of_one_byte(byte: u8) -> usize {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);

@@ -1,19 +1,19 @@
 # shellcheck shell=bash
-# The differences between the clients: package, program, configuration. Sourced by real_client.sh and
-# driver.sh. A client is named by its program and version, such as claude-2.1.332.
+# What differs between the clients: package, program, configuration. Sourced by real_client.sh and driver.sh. A client
+# is named by its program and version, such as claude-2.1.332.
 
 # Prints the npm package of the client $1.
 client_package() {
     case $1 in
         claude-*) printf '@anthropic-ai/claude-code@%s\n' "${1#claude-}" ;;
         opencode-*) printf 'opencode-ai@%s\n' "${1#opencode-}" ;;
-        # Each machine's program has its own package, with its own versions.
+        # There is a package for each kind of machine, with its own versions.
         kilo-*) printf '@kilocode/cli-%s@%s\n' "$(node -p 'process.platform + "-" + process.arch')" "${1#kilo-}" ;;
     esac
 }
 
-# Sets `program` to the command of client $1, which is installed in folder $2. We run no script of a package, so this
-# is the package's native program for this processor, where there is one. Returns 1 if the package has no program for
+# Sets `program` to the command of client $1, which is installed in folder $2. Install scripts of packages are not run,
+# so this is the native program for this processor if the package has one. Returns 1 if the package has no program for
 # this machine.
 client_program() {
     local modules=$2/node_modules kind arch candidate
@@ -38,13 +38,13 @@ configure_client() {
     case $client in
         claude-*) configure_claude ;;
         opencode-*) configure_opencode opencode ;;
-        # A fork of opencode.
+        # Kilo Code is a fork of opencode.
         kilo-*) configure_opencode kilo ;;
     esac
 }
 
-# No question at the start: onboarding is over, the folder is trusted, and the key is approved by its last 20
-# characters.
+# Makes Claude Code start without questions: onboarding is over, the folder is trusted, and the key is approved, by its
+# last 20 characters.
 configure_claude() {
     local key=sk-ant-api03-stand-in-for-a-key-that-opens-nothing
     mkdir -p "$home/.claude"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one scenario with one client. real_client.sh starts it in its own PID and network namespaces: only loopback can
-# be reached, and every process ends with them. Scenarios are made of the functions below.
+# be reached, and all processes end with them. Scenarios call the functions below.
 #
 # Usage: driver.sh CLIENT CLIENT_FOLDER SCENARIO_FILE WORK_FOLDER TMUX_SOCKET IDE_MCP
 # Exit status: 0 if all expectations were met; otherwise 1, with the reason and the screen on standard output.
@@ -12,11 +12,11 @@ client=$1 installed=$2 scenario=$3 work=$4 tmux_socket=$5 ide_mcp=$6
 home=$work/home project=$work/project requests=$work/requests
 events=$work/events.jsonl
 editor_port=41111 api_port=41112
-editor=        # the process, while it runs
+editor=        # the process id, while it runs
 client_arguments=()
 client_environment=()
 begins_in_auto_mode=false  # a scenario can set this before it starts the client
-events_seen=0  # lines of $events that an expectation has passed
+events_seen=0  # how many lines of $events the expectations have already passed
 
 # --- The editor
 
@@ -28,7 +28,7 @@ start_editor() {
     expect_event '"event":"listening"' 10
 }
 
-# Starts a sidecar with these members in its configuration, for an editor that answers no call. Waits until it
+# Starts a sidecar with these members in its configuration, as an editor that never answers a call. Waits until it
 # listens.
 start_sidecar() {
     env -i PATH="$PATH" HOME="$home" "$ide_mcp" sidecar <"$work/commands" >>"$events" 2>>"$work/editor.err" &
@@ -37,8 +37,7 @@ start_sidecar() {
     expect_event '"event":"listening"' 10
 }
 
-# Starts an editor with a screen in its own terminal, and waits until it listens. Its plugin appends the events to
-# $events.
+# Starts a real editor in its own terminal, and waits until it listens. Its plugin appends the events to $events.
 start_editor_in_terminal() {
     tmux -S "$tmux_socket.editor" -f /dev/null new-session -d -x 120 -y 40 -c "$project" \
         env -i PATH="$(dirname "$ide_mcp"):$PATH" HOME="$home" TERM=xterm-256color LANG=C.UTF-8 "$@"
@@ -64,8 +63,8 @@ send_commands() {
     printf '%s\n' "$@" >&"$commands"
 }
 
-# Writes the file by which the client gives the editor's tools to its model, as the server `editor`. A client that
-# starts later reads it. The arguments choose the editor; the default is the project's.
+# Writes the file with which the client gives the editor's tools to its model, as the server `editor`. A client that
+# starts after this reads it. The arguments choose the editor; the default is that of the project.
 give_tools_to_model() {
     [ $# -gt 0 ] || set -- --cwd "$project"
     env -i PATH="$PATH" HOME="$home" "$ide_mcp" mcp-config "$@" --out "$work/mcp.json" >/dev/null
@@ -85,8 +84,8 @@ start_client() {
         \; set-option remain-on-exit on
 }
 
-# Writes the program $1, which starts the client with its configuration and the variables around it, as the terminal of
-# an editor does. Leaves our argument $2 out.
+# Writes the program $1, which starts the client with its configuration and with the variables of its own environment,
+# for the terminal of an editor. Leaves out our argument $2.
 write_client_program() {
     local at program environment=("${client_environment[@]}")
     client_program "$client" "$installed"
@@ -102,11 +101,11 @@ write_client_program() {
 start_client_and_settle() {
     start_client
     expect_attached
-    # No message tells when the client begins to accept pushes. Only scenarios about that moment skip this wait.
+    # No message says when the client begins to accept pushes. Only scenarios about that moment do without this wait.
     sleep 4
 }
 
-# Waits until the client has attached, for the first time or once more.
+# Waits until the client has attached, for the first time or again.
 expect_attached() {
     expect_event '"event":"connected"' 60
 }
@@ -127,7 +126,7 @@ press() {
     tmux_run send-keys "$1"
 }
 
-# Types the note $1 into the form on the screen, whose field is chosen, and accepts the form.
+# Types the note $1 into the selected field of the form on the screen, and accepts the form.
 note_and_accept() {
     tmux_run send-keys -l "$1"
     expect_screen "Note: $1" 10
@@ -197,7 +196,7 @@ has_event() {
     grep --extended-regexp --quiet -- "$1" "$events"
 }
 
-# Prints the number of the connection of the first event with the extended regular expression $1.
+# Prints the `conn` of the first event that matches the extended regular expression $1.
 conn_of() {
     grep --extended-regexp --max-count=1 -- "$1" "$events" | sed 's/.*"conn":\([0-9]*\).*/\1/'
 }
@@ -245,10 +244,10 @@ ip link set lo up
 mkdir -p "$home" "$project" "$requests"
 : >"$events"
 printf '{"authToken":"%s"}' the-token-of-a-scenario >"$work/token.lock"
-# Each line has a word of its own, which tells it in a request to the model.
+# Each line has a unique word, by which it can be found in a request to the model.
 printf 'marmalade and toast\n' >"$project/a.txt"
 printf 'apricot\nblackberry\ncherry\ndamson\n' >"$project/b.txt"
-# Otherwise a client would take the repository around the work folder for its project.
+# Otherwise a client would take the repository that contains the work folder for its project.
 git -C "$project" init --quiet
 
 mkfifo "$work/commands"

@@ -8,13 +8,10 @@
 //     list all problems
 //     call TOOL
 //     call TOOL JSON
-//
-// The first three are the tools `Write`, `Read` and `Edit` of the client, for that file of the working
-// directory. The next two are the tool `getDiagnostics` of the editor, and the last two any tool, by its
-// name for the model and with this input.
-// The body of each request that offers tools is kept as REQUESTS/1.json, REQUESTS/2.json and so on, so
-// that a scenario can look at what the model was given. Requests without tools ask for titles and
-// the like.
+// The first three call the tools `Write`, `Read` and `Edit` of the client, for that file in the working directory. The
+// next two call the tool `getDiagnostics` of the editor, and the last two any tool, by the name that the model has for
+// it, with this input. The body of each request that offers tools is kept as REQUESTS/1.json, REQUESTS/2.json and so
+// on, so that a scenario can look at what the model was given. Requests without tools ask for titles and the like.
 //
 // Usage: node model_api.mjs PORT REQUESTS
 
@@ -59,9 +56,9 @@ function reply(body) {
     };
 }
 
-/** Returns the names and inputs of the tools to call: none if the newest user message has results of calls. */
+/** Returns the names and inputs of the tools to call: none if the newest user message already has results of calls. */
 function toolCalls(messages) {
-    // Newer clients put a message with the role `system` behind the user's.
+    // Newer clients add a message with the role `system` after that of the user.
     const newest = messages.findLast((message) => message.role === "user");
     const blocks = typeof newest.content === "string" ? [{ type: "text", text: newest.content }] : newest.content;
     if (blocks.some((block) => block.type === "tool_result")) return [];

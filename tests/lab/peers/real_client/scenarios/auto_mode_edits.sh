@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # In auto mode the client announces each edit to the editor before it writes the file: a new file, and
-# two edits of one turn. A question of the model announces nothing, nor does an edit that the client
+# two edits of one turn. A call of getDiagnostics by the model announces nothing, nor does an edit that the client
 # refuses. The editor undoes the edits.
 # Clients: claude-2.*
 begins_in_auto_mode=true
@@ -26,7 +26,7 @@ expect_event '"event":"edit_ended".*c\.json","reason":"next_edit","confirmed":tr
 expect_event '"event":"edit_ended".*c\.json","reason":"turn_done","confirmed":true' 10
 [ "$(grep --count '"event":"edit_expected"' "$events")" = 3 ] || fail 'there are not exactly three hints'
 
-# Prints the name of the edit whose end has the number $1.
+# Prints the members that identify the edit that ended as number $1.
 edit() {
     sed -n 's/.*"edit_ended","conn":\([0-9]*\),"edit":\([0-9]*\).*/"conn":\1,"edit":\2/p' "$events" | sed -n "$1p"
 }

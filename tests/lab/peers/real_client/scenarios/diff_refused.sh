@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A proposed file that the person refuses in the editor is not written, and the client says so.
+# A proposed file that the person rejects in the editor is not written, and the client says so.
 # Clients: claude-*
 start_editor
 start_client_and_settle

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Emacs with its plugin: a selection is shown, a proposal is accepted with a change, the model reads the
-# output of the last build, and another proposal is refused.
+# output of the last build, and another proposal is rejected.
 # Clients: claude-2.*
 # Needs: emacs
 root=$(cd "$here/../../../.." && pwd)

@@ -35,7 +35,7 @@ type_command() {
 
 press F5
 expect_attached
-sleep 4 # the client accepts pushes from some moment on, which no message marks
+sleep 4 # no message says when the client begins to accept pushes
 press F5
 expect_not_on_screen 'shortcuts|❯' 10
 press F5

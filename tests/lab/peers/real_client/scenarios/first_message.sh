@@ -1,13 +1,12 @@
 # shellcheck shell=bash
 # The client begins each session with `initialize`, on the connection of --ide and on the one for its model. Over other
-# transports it asks `server/discover` first (MCP 2026-07-28), which has no pushes. Once it does so here too, this crate
-# must answer something else than -32601. A tap between the client and the editor shows the messages.
+# transports it first asks `server/discover` (MCP 2026-07-28), after which there are no pushes. Once it does so here too, this crate must answer with something other than -32601. A tap between the client and the editor shows the messages.
 # Clients: claude-2.*
 start_editor
 env -i PATH="$PATH" HOME="$home" "$ide_mcp" tap --port "$editor_port" --out "$work/session.jsonl" --json >"$work/tap.jsonl" &
 await 10 grep --quiet '"event":"listening"' "$work/tap.jsonl" || fail 'the tap does not listen'
 tap_port=$(sed -n 's/.*"event":"listening".*"port":\([0-9]*\)}$/\1/p' "$work/tap.jsonl")
-# The client takes no editor by itself if two have the folder open.
+# The client does not choose an editor by itself if two have the folder open.
 client_environment=("CLAUDE_CODE_SSE_PORT=$tap_port")
 give_tools_to_model --port "$tap_port"
 start_client

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# A form that is sent in the moment of the attachment is shown. The client cancels the forms of its first 20 ms by itself,
-# so the server must hold it back.
+# A form that is sent at the moment of attaching is shown. The client itself cancels forms that arrive in its first 20
+# ms, so the server must hold it back.
 # Clients: claude-2.*
 start_editor
 { tail --lines=+1 --follow "$events" | grep --line-buffered --max-count=1 '"event":"connected"' || true; } >/dev/null &

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# A selection in a secret file, in an ignored file or during a pause is in no prompt; the selection of
-# before the pause comes back.
+# A selection in a secret file, in an ignored file or during a pause is not part of a prompt. The selection from before
+# the pause comes back.
 # Clients: claude-*
 printf 'PASSWORD=persimmon\n' >"$project/.env"
 printf 'quince of a build\n' >"$project/built.txt"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# An editor that never answers getDiagnostics holds up no edit. The client calls it before and after an edit, and after it
-# only because the first call did not fail. The model gets nothing of these calls, and "unknown" if it calls the tool
-# itself: never "no problems".
+# An editor that never answers getDiagnostics does not block an edit. The client calls the tool before an edit and, if
+# that call did not fail, after it. The model sees nothing of these calls. If it calls the tool itself, it gets
+# "unknown", and never "no problems".
 # Clients: claude-2.*
 begins_in_auto_mode=true
 mkdir -p "$home/.claude"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A mention of a file whose name has a space reaches the model.
+# The model gets a mentioned file whose name has a space.
 # Clients: claude-2.*
 printf 'gooseberry\n' >"$project/b c.txt"
 start_editor

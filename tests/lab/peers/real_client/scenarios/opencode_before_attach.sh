@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# opencode offers no sub-protocol and lists no tools. It attaches all the same, and a selection and
-# a mention from before it starts are shown.
+# opencode offers no sub-protocol and does not list the tools. It still attaches, and a selection and a mention from
+# before its start are shown.
 # Clients: opencode-* kilo-*
 start_editor
 send_commands '{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,9]}' '{"cmd":"mention","path":"b.txt","lines":[1,2]}'

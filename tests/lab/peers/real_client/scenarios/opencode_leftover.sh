@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# A newer lock file of a dead process for the same folder: opencode, which looks at no process, attaches all the
-# same, because the living editor makes its own file the newest again.
+# There is a newer lock file of a dead process for the same folder. opencode does not check whether processes are
+# running, but still attaches, because the running editor makes its own file the newest again.
 # Clients: opencode-* kilo-*
 start_editor
 dead=$(sh -c 'echo $$')

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The editor learns the folder in which the client was started.
+# The editor is told in which folder the client was started.
 # Clients: claude-*
 start_editor
 start_client

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A selection made at the moment at which the tools change is shown.
+# A selection that is made at the moment when the tools change is shown.
 # Clients: claude-*
 start_editor
 start_client_and_settle

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Vim with its plugin: a selection is shown, a proposal is accepted with a change, the model reads the
-# quickfix list, and another proposal is refused.
+# quickfix list, and another proposal is rejected.
 # Clients: claude-2.*
 # Needs: vim
 root=$(cd "$here/../../../.." && pwd)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The model lists the files of the project by a tool of Vim, which the person has asked for by an option.
+# The model lists the files of the project with a tool of Vim, which an option has turned on.
 # Clients: claude-2.*
 # Needs: vim
 root=$(cd "$here/../../../.." && pwd)

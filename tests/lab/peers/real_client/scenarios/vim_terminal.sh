@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The client in a terminal of Vim: the terminal hides and shows, a file is mentioned from the tree, a proposal is accepted
-# by a key of another window, and of two agents the chosen one gets a mention.
+# by a key in another window, and of two agents the chosen one gets a mention.
 # Clients: claude-2.*
 # Needs: vim
 root=$(cd "$here/../../../.." && pwd)
