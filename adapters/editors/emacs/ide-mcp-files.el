@@ -111,14 +111,14 @@ The drive of a Windows path is the first part, and keeps its colon."
 (defun ide-mcp--watch ()
   "Count the current buffer as unseen, until the person presses a key in it."
   (setq ide-mcp--unseen t)
-  (add-hook 'pre-command-hook #'ide-mcp--look nil t))
+  (add-hook 'pre-command-hook #'ide-mcp--mark-seen nil t))
 
-(defun ide-mcp--look ()
+(defun ide-mcp--mark-seen ()
   "Remember that the person has seen the current buffer."
   (setq ide-mcp--unseen nil)
-  (remove-hook 'pre-command-hook #'ide-mcp--look t))
+  (remove-hook 'pre-command-hook #'ide-mcp--mark-seen t))
 
-(put 'ide-mcp--look 'permanent-local-hook t)
+(put 'ide-mcp--mark-seen 'permanent-local-hook t)
 
 (defun ide-mcp--unseen-bytes (except)
   "Return the bytes of the unseen buffers, except those of the buffer EXCEPT.
@@ -141,7 +141,7 @@ limit.  BUFFER has the old text of the file."
           ((> size ide-mcp--most-bytes) (error "The file is larger than 16 MiB: %s" path))
           ((and unseen (> (+ (max ide-mcp--least-unseen size) (ide-mcp--unseen-bytes buffer))
                           ide-mcp--most-unseen))
-           (error "Agents can open only %d MiB of files that nobody has looked at: show one with makeFrontmost"
+           (error "Agents can open only %d MiB of files that the person has not seen: show one with makeFrontmost"
                   (/ ide-mcp--most-unseen 1024 1024))))))
 
 (defun ide-mcp--visit (path)

@@ -61,7 +61,7 @@ can give a PATH with its lines FROM and TO, which count from 1.  This turns
                     ""
                   (string-trim (read-string "Lines, such as 3 or 3-9 (empty for all): ")))))
     (unless (string-match (rx bos (? (group (+ digit)) (? (* " ") (any " -") (* " ") (group (+ digit)))) eos) lines)
-      (ide-mcp--refuse "These are no lines: %s" lines))
+      (ide-mcp--refuse "These are not line numbers: %s" lines))
     (cons path (mapcar #'string-to-number (delq nil (list (match-string 1 lines) (match-string 2 lines)))))))
 
 (defun ide-mcp--mentionable (path)

@@ -48,7 +48,7 @@ A change takes effect when `ide-mcp-mode' is turned on."
       (files
        :description "The files of the open projects, without those that git ignores"
        :schema (:type "object"
-                :properties (:part (:type "string" :description "A text that the path has; without it all files"))))))
+                :properties (:part (:type "string" :description "A part of the path; without it, all files are listed"))))))
   "The tools, each with the members of an own tool of docs/sidecar.md.")
 
 (defun ide-mcp--own-tools ()

@@ -134,7 +134,7 @@ marked, return the reason, otherwise nil."
                     (places (mapcar (pcase-lambda (`(,line1 ,count1 ,line2 ,count2))
                                       (let ((removed (ide-mcp--mark old line1 count1 'diff-removed))
                                             (added (ide-mcp--mark new line2 count2 'diff-added)))
-                                        (ide-mcp--note-hunk removed added inline)
+                                        (ide-mcp--store-hunk removed added inline)
                                         (append (seq-take removed 2) (seq-take added 2))))
                                     hunks)))
                (pcase-dolist (`(,start1 ,end1 ,start2 ,end2) places)
@@ -192,7 +192,7 @@ order: point in BUFFER is at the line `ide-mcp--line-number'."
           (overlay-put overlay 'face face)
           (list (point-marker) end overlay))))))
 
-(defun ide-mcp--note-hunk (removed added inline)
+(defun ide-mcp--store-hunk (removed added inline)
   "Store the text of REMOVED in the overlay of ADDED, and show it if INLINE.
 Both are results of `ide-mcp--mark'."
   (pcase-let* ((`(,start ,end) removed)

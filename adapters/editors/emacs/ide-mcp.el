@@ -244,7 +244,7 @@ handled at once."
          ("problem" (ide-mcp--log 'warn "agent %s: %s" .conn .message))
          ("lock_file" (ide-mcp--log 'warn "the lock file: %s %s" .state (or .problem "")))
          ("gap" (ide-mcp--log 'warn "%s events were left out" .events))
-         ((or "paused" "resumed") (ide-mcp--note-pause (equal .event "paused"))))))))
+         ((or "paused" "resumed") (ide-mcp--set-paused (equal .event "paused"))))))))
 
 (defun ide-mcp--listen (event)
   "Give the environment in EVENT to all later processes of Emacs."
@@ -258,7 +258,7 @@ handled at once."
   (ide-mcp--send-selection t)
   (ide-mcp--run-hook 'ide-mcp-listening-functions event))
 
-(defun ide-mcp--note-pause (paused)
+(defun ide-mcp--set-paused (paused)
   "Remember whether agents are PAUSED: files and selections are hidden."
   (unless (eq paused ide-mcp--paused)
     (setq ide-mcp--paused paused)
@@ -278,7 +278,7 @@ handled at once."
       (dolist (conn (mapcar #'car ide-mcp--agents))
         (unless (memq conn conns) (ide-mcp--leave `((conn . ,conn))))))
     (mapc #'ide-mcp--join .agents)
-    (ide-mcp--note-pause .paused)))
+    (ide-mcp--set-paused .paused)))
 
 (provide 'ide-mcp)
 ;;; ide-mcp.el ends here

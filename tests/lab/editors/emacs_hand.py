@@ -510,7 +510,7 @@ def lines_of_a_file_are_asked_for(room):
         if agent.lines != [lines]:
             raise Failure(f"{file} {typed}: {agent.lines}")
         agent.takes(room.path(file or "a.txt"))
-    for typed, words in [("2-1", "no lines 2 to 1"), ("0", "no lines 0 to 0"), ("1-2-3", "no lines: 1-2-3"), ("x", "no lines: x")]:
+    for typed, words in [("2-1", "no lines 2 to 1"), ("0", "no lines 0 to 0"), ("1-2-3", "not line numbers: 1-2-3"), ("x", "not line numbers: x")]:
         room.type("<C-u>", *room.keys.run("ide-mcp-mention"), "b.txt", "<Enter>", typed, "<Enter>")
         room.shows(f"ide-mcp: .*{words}")
     if agent.mentions:

@@ -642,7 +642,7 @@ def total_size_of_unseen_files_is_limited(room):
 
     def opens(name, frontmost=False):
         answer = agent.answer(agent.call("openFile", filePath=room.path(f"{name}.txt"), makeFrontmost=frontmost))
-        if '"isError": true' in answer and "open only 32 MiB of files that nobody has looked at: show one with makeFrontmost" not in answer:
+        if '"isError": true' in answer and "open only 32 MiB of files that the person has not seen: show one with makeFrontmost" not in answer:
             raise Failure(f"the answer: {answer[:300]}")
         return '"isError": true' not in answer
 

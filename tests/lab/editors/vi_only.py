@@ -211,7 +211,7 @@ def eight_withdrawn_texts_stay(room):
 def total_size_of_unseen_files_is_limited(room):
     person = Person(room)
     agent = RawAgent(room)
-    limit = "agents can open only 32 MiB of files that nobody has looked at: show one with makeFrontmost"
+    limit = "agents can open only 32 MiB of files that the person has not seen: show one with makeFrontmost"
 
     def opens(name, size=None, **more):
         if size is not None:

@@ -99,7 +99,7 @@ def Listen(event: dict<any>)
 enddef
 
 # Remembers whether agents are paused, and tells the person. If the sidecar dies, Listen() pauses the next one too.
-def NotePause(is_now: bool)
+def SetPaused(is_now: bool)
   if is_now != is_paused
     is_paused = is_now
     events.Emit(is_paused ? 'Paused' : 'Resumed', {})
@@ -110,7 +110,7 @@ enddef
 # Catches up after a gap in the events, with the state that `status` reports.
 def CatchUp(event: dict<any>)
   if has_key(event, 'line') | return | endif # the answer to a command
-  if event.paused != is_paused | NotePause(event.paused) | endif
+  if event.paused != is_paused | SetPaused(event.paused) | endif
   agents.CatchUp(event)
 enddef
 
@@ -263,7 +263,7 @@ const handlers: dict<func> = {
   edit_ended: (event) => files.Reread(event.path),
   mention_expired: (event) => ui.Warn('no agent took the mention of ' .. event.path),
   error: (event) => ui.Warn(event.message),
-  paused: (_) => NotePause(true), resumed: (_) => NotePause(false), status: CatchUp,
+  paused: (_) => SetPaused(true), resumed: (_) => SetPaused(false), status: CatchUp,
 }
 
 extend(sidecar.hooks, {configuration: Configuration, receive: Receive, forget: Forget})

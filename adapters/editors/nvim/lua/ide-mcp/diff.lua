@@ -114,7 +114,7 @@ end
 
 -- Returns what the two texts are too large for. `large` is the reason to highlight nothing, `reason` the reason not to
 -- mark the differences; with `is_coarse`, lines and words are not matched, and with `is_plain`, there is no syntax.
-local function judge(old, new)
+local function check_limits(old, new)
   local large = files.too_large(old) or files.too_large(new)
   local reason, is_coarse = large, false
   if not large then reason, is_coarse = too_much(old, new) end
@@ -123,7 +123,7 @@ local function judge(old, new)
 end
 
 -- Sets up the window of a view's buffer, with as much highlighting as the limits allow.
-local function dress(view, window, buf)
+local function set_up_window(view, window, buf)
   api.nvim_set_current_win(window)
   vim.bo[buf].bufhidden = 'wipe' -- wiping it out rejects the proposal
   if view.limits.large then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
@@ -138,7 +138,7 @@ end
 -- proposal was aside.
 local function fill_old(view)
   view.before = files.before(view.proposal)
-  view.limits = judge(view.before, api.nvim_buf_get_lines(view.new, 0, -1, false))
+  view.limits = check_limits(view.before, api.nvim_buf_get_lines(view.new, 0, -1, false))
   vim.bo[view.old].modifiable = true
   set_lines(view.old, view.before)
   vim.bo[view.old].modifiable = false
@@ -161,13 +161,13 @@ local function open(view, focus)
   if limits.large then collectgarbage() end -- a message of 15 MB leaves several texts of that size
   local note = limits.reason and 'no highlighting, ' .. limits.reason .. ': ' or ''
   if right then
-    dress(view, left, view.old)
+    set_up_window(view, left, view.old)
     vim.wo[left].statusline = status(proposal, '', note)
     note = ''
     if not limits.reason then vim.cmd('diffthis') end
   end
   local window = right or left
-  dress(view, window, view.new)
+  set_up_window(view, window, view.new)
   if right and not limits.reason then vim.cmd('diffthis') end
   vim.wo[window].statusline = status(proposal, ':w accepts, :q rejects. ', note .. proposal.client .. ' proposes ') .. '%m'
   if right then

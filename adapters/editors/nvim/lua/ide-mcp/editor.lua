@@ -129,7 +129,7 @@ function M.tools.openFile(arguments, path)
   for _, name in ipairs({ 'startText', 'endText' }) do
     local sought = arguments[name] or ''
     if type(sought) ~= 'string' or #sought > max_sought then
-      error(('%s is not a text of at most %d bytes'):format(name, max_sought), 0)
+      error(('%s must be a string of at most %d bytes'):format(name, max_sought), 0)
     end
   end
   local stat = path and vim.loop.fs_stat(path)

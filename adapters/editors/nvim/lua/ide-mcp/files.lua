@@ -96,7 +96,7 @@ function M.before(proposal)
 end
 
 --- Remembers the modification time of a buffer's file.
-function M.note_time(buf)
+function M.remember_time(buf)
   local stat = vim.loop.fs_stat(api.nvim_buf_get_name(buf))
   times[buf] = stat and stat.mtime
 end
@@ -172,7 +172,7 @@ function M.reread(path, accepted)
 end
 
 --- Called for each key: the person has seen the windows of the current tab.
-function M.note_seen()
+function M.mark_seen()
   if not next(unseen) then return end
   for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do unseen[api.nvim_win_get_buf(window)] = nil end
 end
@@ -184,7 +184,7 @@ local function count(buf, size)
     if api.nvim_buf_is_loaded(other) then sum = sum + bytes else unseen[other] = nil end
   end
   if sum > max_unseen then
-    error('agents can open only 32 MiB of files that nobody has looked at: show one with makeFrontmost', 0)
+    error('agents can open only 32 MiB of files that the person has not seen: show one with makeFrontmost', 0)
   end
   unseen[buf] = math.max(size, min_buffer)
 end
@@ -197,7 +197,7 @@ function M.load(buf, path, size)
   count(buf, size)
   M.quietly(function() fn.bufload(buf) end, is_bare and 'all' or 'BufReadCmd')
   vim.bo[buf].buflisted = true
-  M.note_time(buf)
+  M.remember_time(buf)
   local notes = {} -- for one message: a second one would make Neovim wait for a key
   if is_deep then table.insert(notes, 'is nested too deep for a parser, and has no file type') end
   if not fn.swapname(buf):find('%.swp$') and fn.swapname(buf) ~= '' then

@@ -151,7 +151,7 @@ function on.error(event) warn(event.message) end
 
 -- Remembers whether agents are paused, and tells the person. If the sidecar dies, `on.listening` pauses the next one
 -- too.
-local function note_pause(is_paused)
+local function set_paused(is_paused)
   if M.is_paused ~= is_paused then
     M.is_paused = is_paused
     events.emit(is_paused and 'Paused' or 'Resumed', {})
@@ -159,14 +159,14 @@ local function note_pause(is_paused)
   messages.say(is_paused and 'files and selections are hidden from agents' or 'agents see files and selections again')
 end
 
-function on.paused() note_pause(true) end
+function on.paused() set_paused(true) end
 
-function on.resumed() note_pause(false) end
+function on.resumed() set_paused(false) end
 
 -- Catches up after a gap in the events: agents can have left, and proposals can have ended, without an event.
 function on.status(event)
   if event.line then return end
-  if M.is_paused ~= event.paused then note_pause(event.paused) end
+  if M.is_paused ~= event.paused then set_paused(event.paused) end
   proposals.keep(event.calls)
   for call in pairs(calls) do
     if not vim.tbl_contains(event.calls, call) then calls[call] = nil end
@@ -269,10 +269,10 @@ function M.uninstall()
 end
 
 --- Sets options, and starts.
----@param wishes? IdeMcp.Options
-function M.setup(wishes)
+---@param given? IdeMcp.Options
+function M.setup(given)
   M.faults = {}
-  M.options = options.merge(M.options, wishes or {}, function(fault) table.insert(M.faults, fault) end)
+  M.options = options.merge(M.options, given or {}, function(fault) table.insert(M.faults, fault) end)
   if M.faults[2] then -- only one message: a second one would make Neovim wait for a key
     vim.tbl_map(function(fault) log.message('warn', fault) end, M.faults)
     warn(('%d options are wrong, see `:IdeMcp log`'):format(#M.faults))
@@ -283,12 +283,12 @@ function M.setup(wishes)
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
   local function at(names, act) vim.api.nvim_create_autocmd(names, { group = group, callback = act }) end
   turns.watch(function()
-    files.note_seen()
-    proposals.note_key()
+    files.mark_seen()
+    proposals.on_key()
   end)
   local is_due = false
-  vim.tbl_map(files.note_time, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
-  at({ 'BufReadPost', 'BufWritePost' }, function(event) files.note_time(event.buf) end)
+  vim.tbl_map(files.remember_time, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
+  at({ 'BufReadPost', 'BufWritePost' }, function(event) files.remember_time(event.buf) end)
   at('CmdwinLeave', function() vim.schedule(turns.go_on) end)
   at({ 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'TextChanged', 'TextChangedI' }, function()
     if is_due then return end

@@ -32,7 +32,7 @@ local offers = {
     description = 'The files of the project, without those that git ignores',
     schema = {
       type = 'object',
-      properties = { part = { type = 'string', description = 'A text that the path has; without it all files' } },
+      properties = { part = { type = 'string', description = 'A part of the path; without it, all files are listed' } },
     },
   },
 }
@@ -71,8 +71,8 @@ end
 local function short(real) return real:sub(#folder():gsub('[/\\]$', '') + 2) end
 
 -- Returns the path of a file that the model names, or fails if it is not in the folder.
-local function judge(name)
-  if type(name) ~= 'string' or name:find('%c') then error('path is not the path of a file', 0) end
+local function resolve(name)
+  if type(name) ~= 'string' or name:find('%c') then error('path must be the path of a file', 0) end
   local real = vim.loop.fs_realpath(files.is_path(name) and name or folder() .. '/' .. name)
   if not real or not is_inside(real) then error('there is no such file in the folder of Neovim', 0) end
   return real
@@ -124,7 +124,7 @@ local function ask(client, buf, method, params)
 end
 
 function M.answers.symbols(arguments)
-  local buf, client = server_of(judge(arguments.path), 'documentSymbolProvider')
+  local buf, client = server_of(resolve(arguments.path), 'documentSymbolProvider')
   local lines, total = {}, 0
   local function add(symbols, indent)
     for _, symbol in ipairs(symbols) do
@@ -143,7 +143,7 @@ function M.answers.symbols(arguments)
 end
 
 function M.answers.references(arguments)
-  local real, line, symbol = judge(arguments.path), arguments.line, arguments.symbol
+  local real, line, symbol = resolve(arguments.path), arguments.line, arguments.symbol
   if type(line) ~= 'number' or type(symbol) ~= 'string' or symbol == '' then
     error('line must be a number, and symbol a string', 0)
   end

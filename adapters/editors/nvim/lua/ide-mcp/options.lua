@@ -57,10 +57,10 @@ local function fault(name, value, default)
 end
 
 --- Returns options with those that the person sets. A wrong one has no effect, and `say` gets the reason.
-function M.merge(options, wishes, say)
+function M.merge(options, given, say)
   local merged = vim.tbl_extend('force', {}, options)
   for _, group in ipairs({ 'terminal', 'log' }) do merged[group] = vim.tbl_extend('force', {}, options[group]) end
-  for name, value in pairs(wishes) do
+  for name, value in pairs(given) do
     local is_group = name == 'terminal' or name == 'log'
     local problem = fault(name, value, M.defaults[name])
     if problem then

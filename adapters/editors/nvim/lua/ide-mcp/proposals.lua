@@ -144,7 +144,7 @@ function M.keep(calls)
 end
 
 --- Called when the person presses a key.
-function M.note_key()
+function M.on_key()
   if not is_held then return end
   is_held = false
   vim.schedule(turns.go_on)

@@ -41,7 +41,7 @@ local function is_covered()
 end
 
 -- Returns what a window shows, for restore().
-local function facts(window)
+local function state_of(window)
   return api.nvim_win_call(window, function()
     local options = {}
     for _, name in ipairs(changed) do options[name] = api.nvim_get_option_value(name, { scope = 'local' }) end
@@ -49,7 +49,7 @@ local function facts(window)
   end)
 end
 
--- Makes a window show what facts() has returned.
+-- Makes a window show what state_of() has returned.
 local function restore(lent, window)
   local buf = api.nvim_buf_is_valid(lent.buf) and lent.buf or api.nvim_create_buf(true, false)
   api.nvim_win_call(window, function()
@@ -76,7 +76,7 @@ function M.open(place, layout, focus, old, new)
     place[1] = api.nvim_get_current_win()
   else
     local window, is_new = with_file(focus)
-    if not is_new then place.lent = facts(window) end
+    if not is_new then place.lent = state_of(window) end
     place[1] = window
     api.nvim_set_current_win(window)
   end

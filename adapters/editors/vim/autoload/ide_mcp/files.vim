@@ -16,13 +16,13 @@ const max_search = 1000 # bytes of a text that Vim looks for on behalf of an age
 # Without this limit, Vim grew by 600 MB for 30 files of 15 MiB. A small file counts as `min_buffer`, the minimum that
 # its buffer takes.
 const [max_unseen, min_buffer] = [32 * 1024 * 1024, 64 * 1024]
-const limit_unseen = $'agents can open only {max_unseen / 1024 / 1024} MiB of files that nobody has looked at: '
+const limit_unseen = $'agents can open only {max_unseen / 1024 / 1024} MiB of files that the person has not seen: '
   .. 'show one with makeFrontmost'
 
 var unseen: dict<number> = {} # the sizes of files that were loaded for agents and not seen by the person, by buffer
 
 # Called when the person presses a key: they have seen the windows of the current tab.
-export def Look()
+export def MarkSeen()
   for buffer in tabpagebuflist() | silent! remove(unseen, buffer) | endfor
 enddef
 
@@ -232,7 +232,7 @@ export def OpenFile(call: dict<any>): any
   const [path, arguments] = [call.path, call.arguments]
   const texts = ['startText', 'endText']->map((_, name) => get(arguments, name, '') ?? '')
   for text in texts
-    if len(text) > max_search | throw $'a text to look for has more than {max_search} bytes' | endif
+    if len(text) > max_search | throw $'startText and endText may have at most {max_search} bytes' | endif
   endfor
   const buffer = Load(path)
   setbufvar(buffer, '&buflisted', true)

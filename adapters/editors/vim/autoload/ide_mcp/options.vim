@@ -44,12 +44,12 @@ export var faults: list<string> = []
 # Reads the person's options, and returns all options. A wrong one keeps its default, and a message names it. The
 # options are read often, so the same faults are named only once.
 export def Read(): dict<any>
-  const told = faults
+  const reported = faults
   faults = []
-  const wishes = Right('', defaults, get(g:, 'ide_mcp', {}))
-  chosen = extendnew(defaults, wishes)
-  chosen.terminal = extendnew(defaults.terminal, Right('terminal.', defaults.terminal, get(wishes, 'terminal', {})))
-  if empty(faults) || faults == told | return chosen | endif
+  const given = Valid('', defaults, get(g:, 'ide_mcp', {}))
+  chosen = extendnew(defaults, given)
+  chosen.terminal = extendnew(defaults.terminal, Valid('terminal.', defaults.terminal, get(given, 'terminal', {})))
+  if empty(faults) || faults == reported | return chosen | endif
   # Only one message: a second one would make Vim wait for a key.
   for fault in faults[1 :] | log.Add('warn', fault) | endfor
   ui.Warn(faults[0], len(faults) > 1 ? $', and {len(faults) - 1} more: :IdeMcp log' : '')
@@ -57,12 +57,12 @@ export def Read(): dict<any>
 enddef
 
 # Returns the given options that are valid.
-def Right(group: string, known: dict<any>, wishes: any): dict<any>
-  if type(wishes) != v:t_dict
+def Valid(group: string, known: dict<any>, given: any): dict<any>
+  if type(given) != v:t_dict
     faults->add('g:ide_mcp must be a dictionary')
     return {}
   endif
-  return copy(wishes)->filter((name, Value) => {
+  return copy(given)->filter((name, Value) => {
     const fault = Fault(group .. name, get(known, name, null), Value)
     if fault != '' | faults->add($'the option {group}{name} {fault}') | endif
     return fault == ''

@@ -114,7 +114,7 @@ def Receive(channel: channel, line: string)
 enddef
 
 # Returns a line of JSON with U+FFFF instead of each escaped NUL, which a string of Vim cannot have. After an odd number
-# of backslashes, `\u0000` is no escape but text. A single pattern that counts them would take 1.4 s for 350,000 NULs.
+# of backslashes, `\u0000` is not an escape, but text. One pattern that counts them would take 1.4 s for 350,000 NULs.
 def KeepNul(line: string): string
   if stridx(line, '\\u0000') < 0 | return substitute(line, '\\u0000', '\\uffff', 'g') | endif
   var parts = split(line, '\\u0000', true)

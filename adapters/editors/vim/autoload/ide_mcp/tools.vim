@@ -28,7 +28,7 @@ const declared: dict<dict<any>> = {
   files: {
     description: 'Lists the files of the project, without those that Git ignores',
     schema: {type: 'object', properties: {
-      part: {type: 'string', description: 'A text that the path has; without it all files'}}},
+      part: {type: 'string', description: 'A part of the path; without it, all files are listed'}}},
   },
 }
 

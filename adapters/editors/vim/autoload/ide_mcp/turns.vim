@@ -125,8 +125,8 @@ export def KeyWasTyped()
 enddef
 
 # Called for a key of the person, who has seen the windows of the current tab.
-def Look()
-  files.Look()
+def OnKey()
+  files.MarkSeen()
   [last_key, is_held] = [reltime(), false]
 enddef
 
@@ -136,7 +136,7 @@ enddef
 def Watch()
   const Filter = (_, key) => {
     if index(["\<Ignore>", "\<CursorHold>", "\<FocusGained>", "\<FocusLost>", "\<MouseMove>"], key) < 0
-      Look()
+      OnKey()
       GoOnSoon()
     endif
     return false
@@ -144,7 +144,7 @@ def Watch()
   const Return = (popup, result) => {
     if result != -1 || popup != watcher | return | endif
     watcher = 0
-    Look()
+    OnKey()
     feedkeys("\<C-C>", 'ni') # ahead of keys that came since
     GoOnSoon()
   }
