@@ -854,7 +854,7 @@ def total_size_of_waiting_proposals_is_limited(room):
     agent = RawAgent(room)
     person.begin()
     calls = [agent.propose(room.path("large.txt"), "small\n", f"tab {number}") for number in range(100)]
-    await_("those behind the bound fail", lambda: len([call for call in calls if call in agent.answers]) >= 99, 60)
+    await_("those beyond the limit fail", lambda: len([call for call in calls if call in agent.answers]) >= 99, 60)
     if len([call for call in calls if call in agent.answers]) == 100:
         raise Failure("no proposal waits")
     person.types()

@@ -103,8 +103,8 @@ for folder in . 'C:\proj' 'c:\proj\sub' 'c:/PROJ' '\\?\C:\proj' 'sub\..'; do
     prints "agent in $folder" 'openDiff '
 done
 run agent --cwd 'C:\users' tools
-is 'agent elsewhere' "$status" 2
-passes "$(grep -q 'no editor found for C:\\users' "$work/err"; echo $?)" 'agent elsewhere says so'
+is 'agent in another folder' "$status" 2
+passes "$(grep -q 'no editor found for C:\\users' "$work/err"; echo $?)" 'agent in another folder says that it finds no editor'
 
 # A reader that closes the pipe early is not a failure.
 timeout 60 wine "$PROGRAM" agent tools 2>"$work/err" | head -n 1 >"$work/out"
@@ -117,7 +117,7 @@ for file in a.txt 'sub\new.txt' 'c:/proj/sub/../newer.txt' '\\?\C:\proj\newest.t
     prints "diff of $file" 'accepted: '
 done
 is 'the texts are written' "$(cat a.txt sub/new.txt newer.txt newest.txt | sort | uniq -c | tr -s ' ')" ' 4 two'
-is 'and nothing else' "$(find . -type f | sort | tr '\n' ' ')" './.env ./a.txt ./b c.json ./newer.txt ./newest.txt ./sub/new.txt '
+is 'no other file is written' "$(find . -type f | sort | tr '\n' ' ')" './.env ./a.txt ./b c.json ./newer.txt ./newest.txt ./sub/new.txt '
 
 # All spellings mean the same open file, and agents see it in one form.
 spellings=('C:\\proj\\a.txt' 'c:\\proj\\a.txt' 'C:\\PROJ\\A.TXT' 'c:/proj/sub/../a.txt' 'a.txt' 'sub\\..\\a.txt'
@@ -153,11 +153,11 @@ for path in "${refused[@]}"; do
     prints "open $path" '"isError":true'
 done
 outcome
-prints 'problems, as they were asked for' '\"uri\":\"file://C:\\\\proj\\\\b c.json\"'
+prints 'problems, with the URI as it was asked for' '\"uri\":\"file://C:\\\\proj\\\\b c.json\"'
 prints 'problems' 'EOF while parsing'
 outcome
 prints 'all problems' 'b c.json\"'
-hides 'a path from resolving' '?\'
+hides 'all problems' '?\'
 run agent call getOpenEditors '{}'
 prints 'open editors' '"tabs":[{"uri":"file:///C:/proj/a.txt",'
 prints 'open editors' '"label":"a.txt"'
@@ -200,7 +200,7 @@ prints 'sidecar' '"event":"stopping","reason":"end of standard input"'
 is 'the sidecar leaves no lock file' "$(ls "$locks")" "$port.lock"
 
 run doctor
-is 'doctor of a sound set-up' "$status" 0
+is 'doctor of a working set-up' "$status" 0
 hides 'doctor' '?\'
 run mcp-config
 is 'mcp-config' "$status" 0
@@ -211,13 +211,13 @@ passes $? 'mcp-config writes its file'
 close_input
 await_end
 is 'the end of the input ends the editor' "$status" 0
-is 'and removes what was published' "$(ls "$locks")" ''
+is 'the end of the input removes the published files' "$(ls "$locks")" ''
 
 start
 kill -INT "$editor"
 await_end
 is 'Ctrl+C ends the editor' "$status" 0
-is 'and removes the lock file' "$(ls "$locks")" ''
+is 'Ctrl+C removes the lock file' "$(ls "$locks")" ''
 close_input
 
 # With --resume, the next run of an editor takes the same port. The token is a fresh one, because Windows does not say
@@ -228,7 +228,7 @@ for run in first second; do
     close_input
     await_end
 done
-is 'the port of a run that is resumed' "$port" "$kept"
+is 'the port of a resumed run' "$port" "$kept"
 [ -d "$drive/users/$(id -un)/AppData/Local/ide-mcp" ]
 passes $? 'the state is below LOCALAPPDATA'
 
@@ -239,15 +239,15 @@ killed=$port
 [ -f "$lock" ]
 passes $? 'a killed editor leaves its lock file'
 run agent tools
-is 'agent beside a leftover alone' "$status" 2
+is 'agent with only a leftover lock file' "$status" 2
 start
 run agent tools
-is 'agent beside a leftover and an editor' "$status" 0
-is 'the next editor removes the leftover' "$(ls "$locks")" "$port.lock"
-[ "$killed" != "$port" ] || echo 'not examined: the next editor got the port of the killed one'
+is 'agent with a leftover lock file and an editor' "$status" 0
+is 'the next editor removes the leftover lock file' "$(ls "$locks")" "$port.lock"
+[ "$killed" != "$port" ] || echo 'not checked: the next editor got the port of the killed one'
 close_input
 await_end
-is 'the last editor' "$status" 0
+is 'the last editor ends' "$status" 0
 
 echo "$((checks - failed)) passed, $failed failed"
 [ "$failed" = 0 ]

@@ -287,12 +287,12 @@ def sums_of(data):
 
 # What the server has instead of the archive, what the plugin has instead of its release, and the message.
 FAULTS = {
-    "archive with a byte more": ((DIST / ARCHIVE).read_bytes() + b"\0", {}, "not the archive of this release"),
+    "archive with an extra byte": ((DIST / ARCHIVE).read_bytes() + b"\0", {}, "not the archive of this release"),
     "archive above 64 MiB": (bytes((64 << 20) + 1), {}, r"try again, the download failed: curl: \(63\)"),
     "archive of another release": (OTHER, {}, "not the archive of this release"),
     "no archive": (None, {}, r"try again, the download failed: curl: \(22\)"),
     "no server": (b"", {"base": "http://127.0.0.1:1"}, r"try again, the download failed: curl: \(7\)"),
-    "no archive, but its sum": (b"text", {"sums": sums_of(b"text")}, "the archive cannot be unpacked: .*tar"),
+    "not an archive, although its sum is right": (b"text", {"sums": sums_of(b"text")}, "the archive cannot be unpacked: .*tar"),
     "program that does not start": (BROKEN, {"sums": sums_of(BROKEN)}, "run cargo install ide-mcp-cli: it does not start here"),
     "program of another version": (OTHER, {"sums": sums_of(OTHER)}, r"start here: ide-mcp 9\.9"),
     "no program for this system": (b"", {"sums": {}}, rf"[Rr]un cargo install ide-mcp-cli: the release has no program for {os.uname().machine}"),

@@ -247,7 +247,7 @@ HOSTILE = {
     "relative prefix": ("here", "touch mine", "[ -x here/bin/ide-mcp ]; cd /; PREFIX=/root/case/here"),
     "line break in the prefix": ("/root/case/mine\n/root/case/mine", "echo >mine", ""),
     "slash after the prefix": ("/root/case/empty/prefix/", "mkdir empty; touch mine", ""),
-    "file of the user beside the program": ("/root/case", "mkdir bin; touch bin/mine mine", ""),
+    "file of the user next to the program": ("/root/case", "mkdir bin; touch bin/mine mine", ""),
     "file that only an earlier version had": (
         "/root/case", "mkdir -p share/ide-mcp; echo share/old >share/ide-mcp/installed; touch share/old mine", "[ ! -e share/old ]"),
     "four at once": ("/root/case", "touch mine; all=; for _ in 1 2 3 4; do $INSTALL >/dev/null & all=\"$all $!\"; done; for each in $all; do wait $each; done", ""),
@@ -256,7 +256,7 @@ HOSTILE = {
 # Situations that it refuses: commands to run before it, and its message.
 REFUSED = {
     "program from elsewhere": ("mkdir bin; echo mine >bin/ide-mcp", "is not from this script"),
-    "folder in place of a page": ("mkdir -p share/man/man1/ide-mcp.1", "is a folder"),
+    "folder instead of a man page": ("mkdir -p share/man/man1/ide-mcp.1", "is a folder"),
     "program that cannot start": ("mkdir bin; mount -t tmpfs -o noexec none bin", "does not start here"),
 }
 
