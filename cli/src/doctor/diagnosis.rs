@@ -10,7 +10,7 @@ use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::WorkingDir;
 use std::time::Duration;
 
-/// The settings of all looks.
+/// The settings, the same for every look.
 #[derive(Debug)]
 pub(crate) struct Doctor {
     pub(crate) here: WorkingDir,
@@ -22,8 +22,8 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    /// Looks at everything now. The doctor takes over the answers of those editors in `before` that have
-    /// not changed, and does not connect to them.
+    /// Looks at everything now. An editor that has not changed since `before` keeps its answers: the doctor
+    /// does not connect to it again.
     pub(crate) fn look(&self, before: &[Lock], progress: &mut Progress) -> Diagnosis {
         let removed = self.removed.clone();
         let mut facts = gather(Here::from(&self.here), self.connects, removed, before, progress);
@@ -39,7 +39,7 @@ pub(crate) struct Diagnosis {
     pub(crate) findings: Vec<Finding>,
     pub(crate) verdict: Verdict,
     pub(crate) secrets: Secrets,
-    /// The directory as the user sees it.
+    /// The directory of the agent, as the user sees it.
     cwd: String,
 }
 

@@ -13,7 +13,8 @@ use std::time::Duration;
 pub(crate) use ide_mcp::ide::paths::System;
 pub(crate) use ide_mcp_lockfile::Weakness;
 
-/// A text of fewer bytes counts as no secret: anybody could guess it, and it would be found inside many words.
+/// A string of fewer bytes does not count as a secret: it is easy to guess, and it would be hidden wherever it occurs
+/// inside an ordinary word.
 pub(crate) const SHORTEST_SECRET: usize = 8;
 
 /// The mode bits that let a group or others into a directory.
@@ -34,8 +35,8 @@ pub(crate) struct Facts {
     pub(crate) locks: Vec<Lock>,
     /// The lock files of dead processes, if the user asked the doctor to remove them.
     pub(crate) removed: Vec<Removed>,
-    /// The time of the look, from which ages count, since the Unix epoch. `None` if the doctor looks again and again:
-    /// with an age in it, every finding would change with every look.
+    /// When the doctor looked, since the Unix epoch; ages are counted from here. `None` with `--watch`, because a
+    /// finding with an age would change with every look.
     pub(crate) now: Option<Duration>,
 }
 
@@ -60,7 +61,7 @@ impl From<&WorkingDir> for Here {
     }
 }
 
-/// Returns a path of Windows without the prefix `\\?\` of its form on disk, which no editor publishes and nobody types.
+/// Returns a Windows path without the prefix `\\?\`, which `canonicalize` adds, but no editor publishes and nobody types.
 fn plain(path: &str) -> String {
     let is_drive = |rest: &&str| rest.as_bytes().get(1) == Some(&b':');
     match path.strip_prefix(r"\\?\UNC\") {
@@ -69,7 +70,7 @@ fn plain(path: &str) -> String {
     }
 }
 
-/// The relevant variables that are set.
+/// The environment variables that matter here and are set.
 #[derive(Debug, Default)]
 pub(crate) struct Variables(pub(crate) BTreeMap<&'static str, String>);
 
@@ -78,7 +79,7 @@ impl Variables {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Returns the variables that a client reads to decide.
+    /// Returns the variables by which a client chooses its editor.
     pub(crate) fn client(&self) -> ClientEnv {
         ClientEnv::read(|name| self.get(name).map(Into::into))
     }
@@ -91,17 +92,17 @@ pub(crate) struct Directory {
     /// True if the real client looks for lock files there.
     pub(crate) used: bool,
     pub(crate) state: State,
-    /// The directories above it that others than its user can change.
+    /// The directories above it that other users can change.
     pub(crate) weak: Vec<Weak>,
-    /// True if a directory above it lets no other user through: then its mode, and those of what lies below,
-    /// mean nothing.
+    /// True if a directory above it lets no other user through. Then its own mode does not matter, nor do those of its
+    /// files.
     pub(crate) is_closed_above: bool,
-    /// The obstacle for an editor that wants to publish itself here.
+    /// What keeps an editor from creating its lock file here.
     pub(crate) unwritable: Option<Unwritable>,
 }
 
-/// A directory in which the user cannot create files: that of the lock files, or the one in which it would have to be
-/// created.
+/// A directory in which the user cannot create files: the directory of lock files or, if that is missing, the one in
+/// which it would have to be created.
 #[derive(Debug)]
 pub(crate) struct Unwritable {
     pub(crate) path: String,
@@ -116,7 +117,7 @@ impl Directory {
         self.is_closed_above || closes
     }
 
-    /// Returns true if the programs of this library do not read it because of another user.
+    /// Returns true if the programs of this library do not read it, because another user owns it or can replace it.
     pub(crate) fn is_refused(&self) -> bool {
         let is_strange = matches!(self.state, State::There { other_owner: Some(_), .. });
         is_strange || self.weak.iter().any(|weak| !matches!(weak.weakness, Weakness::WritableByGroup { .. }))
@@ -132,7 +133,8 @@ pub(crate) struct Weak {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Missing,
-    /// The path of the file, or of the dangling link, that is in its place or above it.
+    /// A file or a dangling link is in its place, or in the place of a directory above it. This is the path of that file
+    /// or link.
     NotADirectory(String),
     Unreadable {
         /// The topmost directory that denies access.
@@ -163,10 +165,10 @@ pub(crate) struct Lock {
     pub(crate) modified: Option<Duration>,
     /// The answer of its port; `None` if the doctor did not connect.
     pub(crate) probe: Option<Probe>,
-    /// Why the owner of the port, who got the token, is not known.
+    /// Why the doctor does not know which user owns the port, to which it sent the token.
     pub(crate) unknown_owner: Option<Unknown>,
-    /// The process that listens on the port, if the system reports it. It may be another one than that of the lock
-    /// file: an editor can have several, and a sidecar names its editor.
+    /// The process that listens on the port, if the system reports it. The lock file may name another one: an editor can
+    /// have several processes, and a sidecar writes that of its editor.
     pub(crate) listener: Option<u32>,
 }
 
@@ -186,19 +188,20 @@ impl Lock {
         matches!(self.probe, Some(Probe::Attempted { with_token: Answer::Attached, .. }))
     }
 
-    /// Returns true if the file is what `--remove-leftovers` removes, as far as the doctor has tried its port.
+    /// Returns true if `--remove-leftovers` would remove the file. A port that the doctor has not tried is taken to
+    /// refuse.
     pub(crate) fn is_left_over(&self) -> bool {
         let is_named = self.file.as_ref().is_ok_and(|file| !file.ide_name.is_empty());
         is_named && self.pid_alive == Some(false) && matches!(self.probe, None | Some(Probe::Refused))
     }
 
-    /// Returns true if nothing that a probe depends on differs from an earlier look.
-    pub(crate) fn is_as(&self, before: &Self) -> bool {
+    /// Returns true if nothing that a probe depends on has changed since an earlier look.
+    pub(crate) fn is_unchanged_since(&self, before: &Self) -> bool {
         let key = |lock: &Self| (lock.path.clone(), lock.file.clone(), lock.modified, lock.pid_alive);
         key(self) == key(before)
     }
 
-    /// Converts the lock file for the matching of the client; `None` if it has no port.
+    /// Converts the lock file into what the client's choice is made from; `None` if it has no port.
     pub(crate) fn listed(&self) -> Option<Candidate<&'static str>> {
         Some(Candidate {
             port: self.port?,
@@ -233,15 +236,15 @@ pub(crate) enum Probe {
     Refused,
     /// Connecting failed for another reason.
     Unreachable(String),
-    /// A process listens. The doctor sent no token, since the process of the lock file is dead and the
-    /// token is not for everybody.
+    /// A process listens. The doctor sent no token: the process of the lock file is dead, so the listener
+    /// can be any program.
     Open {
         /// The answer to an opening handshake without a token.
         without_token: Answer,
     },
     /// Another user listens. The doctor sent nothing.
     NotOurs { owner: u32, us: u32 },
-    /// A process listens, but no table of sockets has it. The doctor sent nothing.
+    /// A process listens, but the system's tables of sockets do not list it. The doctor sent nothing.
     WithoutOwner,
     Attempted {
         with_token: Answer,
@@ -252,8 +255,8 @@ pub(crate) enum Probe {
 }
 
 impl Probe {
-    /// Returns true if no agent of the editor can suffer from another attempt, since the doctor did not
-    /// get in, or got no answer.
+    /// Returns true if another attempt cannot cost the editor an agent, because the doctor did not get in
+    /// or got no answer.
     pub(crate) fn can_be_repeated(&self) -> bool {
         match self {
             Self::Refused
@@ -284,7 +287,7 @@ pub(crate) enum Answer {
     Alien(String),
 }
 
-/// A lock file whose process is dead, after `--remove-leftovers`.
+/// What `--remove-leftovers` did with a lock file whose process is dead.
 #[derive(Clone, Debug)]
 pub(crate) struct Removed {
     pub(crate) path: String,

@@ -1,5 +1,5 @@
-//! A command that finds the reason why an agent does not attach: it inspects everything between an
-//! agent and its editor, and reports the faults.
+//! `ide-mcp doctor` finds out why an agent does not attach: it inspects everything between an agent
+//! and its editor, and reports the faults.
 //!
 //! `gather` collects the `facts`, the pure `rules` turn them into findings, and `report` prints
 //! these: once, or with `watch` whenever they change. `ide-mcp doctor --help` explains the use and the

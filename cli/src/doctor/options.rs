@@ -6,9 +6,10 @@ use ide_mcp_driver::Trust;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-The doctor reads the variables of the agent, so run it in the same terminal. It
-attaches for a moment to each editor with a lock file. An editor that accepts
-only one agent can drop that agent, which then comes back by itself.
+The doctor reads the same environment variables as the agent, so run it in the
+agent's terminal. It attaches for a moment to each editor with a lock file. An
+editor that accepts only one agent can drop that agent, which then comes back
+by itself.
 
 Examples:
   ide-mcp doctor
@@ -17,8 +18,9 @@ Examples:
   ide-mcp doctor --report > report.md
 
 Exit status: 0 without a problem or a warning; 1 with one; 2 if something could
-not be inspected, or the command line is wrong
-`ide-mcp help findings` has all findings, and the members of the JSON.";
+not be inspected, or the command line is wrong.
+
+`ide-mcp help findings` explains all findings and the lines of JSON.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -38,7 +40,7 @@ pub(crate) struct Options {
     /// Look every second, and print what changes; Ctrl+C ends it
     #[arg(long, conflicts_with = "report")]
     pub(crate) watch: bool,
-    /// Read variables and files, and attach to no editor
+    /// Only read variables and files; do not attach to editors
     #[arg(long)]
     no_connect: bool,
     /// Attach even if another user owns the port, for example because it is
@@ -64,7 +66,8 @@ pub(crate) enum Format {
 }
 
 impl Options {
-    /// Refuses what clap cannot: --json can stand before the command, and the other option behind it.
+    /// Refuses what clap does not see: `--json` can stand before the command, and the option that conflicts with it
+    /// after the command.
     pub(crate) fn check(&self) -> Result<(), String> {
         match [("--verbose", self.verbose), ("--report", self.report)].iter().find(|(_, given)| *given) {
             Some((other, _)) if self.json => {

@@ -9,8 +9,8 @@ use std::path::Path;
 
 const HIDDEN: &str = "[token]";
 
-/// The parts of names of variables whose values are secrets.
-const SECRETIVE: [&str; 6] = ["TOKEN", "KEY", "SECRET", "PASSW", "AUTH", "COOKIE"];
+/// A variable whose name contains one of these words has a secret value.
+const SECRET_WORDS: [&str; 6] = ["TOKEN", "KEY", "SECRET", "PASSW", "AUTH", "COOKIE"];
 
 /// The secrets of one look, longest first.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Secrets {
     }
 
     fn new(secrets: impl Iterator<Item = String>) -> Self {
-        // A finding quotes names as Rust does, but for backslashes, and a command quotes paths as a shell does.
+        // A finding quotes names as Rust does, except for backslashes. A command quotes paths as a shell does.
         let forms = |secret: String| {
             let debug = format!("{secret:?}");
             let quoted = debug.trim_matches('"').to_owned();
@@ -58,18 +58,18 @@ impl Secrets {
 
 fn variables() -> impl Iterator<Item = String> {
     env::vars_os()
-        .filter(move |(name, _)| is_secretive(&name.to_string_lossy()))
+        .filter(move |(name, _)| names_a_secret(&name.to_string_lossy()))
         // The path of a key, or of an agent's socket, is not a secret.
         .filter(|(_, value)| !Path::new(value).exists())
         .map(|(_, value)| value.to_string_lossy().into_owned())
 }
 
-/// Returns true if the value of a variable with this name is a secret. The name of an author is none, and is
-/// often that of the home directory: without this exception, no path would be shown.
-fn is_secretive(name: &str) -> bool {
+/// Returns true if the value of a variable with this name is a secret. AUTHOR does not count, although it contains AUTH:
+/// the name of an author is not a secret, and often the home directory has the same name, so every path would be hidden.
+fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let mut words = name.split('_').filter(|word| *word != "AUTHOR");
-    words.any(|word| SECRETIVE.iter().any(|part| word.contains(part)))
+    words.any(|word| SECRET_WORDS.iter().any(|part| word.contains(part)))
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     use crate::doctor::kinds;
 
     #[test]
-    fn names_of_secrets_have_certain_parts() {
+    fn names_of_secrets_contain_certain_words() {
         let cases = [
             ("ANTHROPIC_API_KEY", true),
             ("github_token", true),
@@ -90,7 +90,7 @@ mod tests {
             ("HOME", false),
         ];
         for (name, expected) in cases {
-            assert_eq!(is_secretive(name), expected, "{name}");
+            assert_eq!(names_a_secret(name), expected, "{name}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The tests of docs/doctor.md, its table and its sample, and of the help.
+//! The tests of docs/doctor.md (its table, its commands and its sample) and of docs/troubleshooting.md.
 
 use super::diagnosis::Diagnosis;
 use super::facts::{Answer, Directory, Facts, Here, Lock, Probe, State, System, Variables};
@@ -9,7 +9,7 @@ use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The first line of the table. People write the page before the table.
+/// The first line of the table. The table is written by a test, and the page above it by people.
 const TABLE: &str = "| id | status | what it means | what to do |\n";
 
 #[test]
@@ -34,7 +34,7 @@ fn findings_page_matches_the_table() {
     assert!(there == page, "docs/doctor.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-cli doctor");
 }
 
-/// The page of symptoms names every problem and warning, and no finding that does not exist.
+/// The page of symptoms names every problem and warning, and every finding that it names exists.
 #[test]
 fn symptoms_page_has_every_problem() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/troubleshooting.md");
@@ -44,7 +44,7 @@ fn symptoms_page_has_every_problem() {
     let missing: Vec<&str> =
         kinds::ALL.iter().filter(|kind| matters(kind) && !is_named(kind)).map(|kind| kind.id).collect();
     assert_eq!(missing, [""; 0], "docs/troubleshooting.md has no symptom for these");
-    // The last column has the names of findings alone.
+    // The last column contains nothing but names of findings.
     let rows = page
         .lines()
         .filter(|row| row.starts_with("| ") && !row.contains("---") && row.matches(" |").count() == 3);
@@ -66,7 +66,7 @@ fn commands_of_windows_are_on_the_page() {
     for remedy in kinds::ALL.iter().filter_map(|kind| kind.command.as_ref()) {
         for shell in [Shell::PowerShell, Shell::Cmd] {
             let Some(command) = remedy.command(shell, values) else { continue };
-            // The table has one row for all variables, and the program of the other two needs none.
+            // The page has one row for all variables. `opencode` and `ide-mcp` are started the same way in every shell.
             let one = command.split("; ").flat_map(|part| part.split(" & "));
             let known = |part: &str| {
                 part == "opencode"
@@ -78,7 +78,7 @@ fn commands_of_windows_are_on_the_page() {
     }
 }
 
-/// Returns a command that removes a variable with another name for it.
+/// Replaces the name in a command that removes a variable by `NAME`.
 fn variable(command: &str) -> String {
     let names = command.strip_prefix("$env:").and_then(|rest| rest.strip_suffix(" = $null"));
     let name = names.or_else(|| command.strip_prefix("set \"").and_then(|rest| rest.strip_suffix("=\"")));

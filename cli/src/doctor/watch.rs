@@ -1,4 +1,4 @@
-//! The doctor that looks again and again, and prints the changes.
+//! `--watch`: the doctor looks again and again, and prints the changes.
 //!
 //! It looks every second instead of waiting for notifications: the system sends none when a process ends, a
 //! port closes or a directory far above changes its mode. A look reads the directories of lock files. It connects
@@ -19,12 +19,13 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// The pause between two looks: short for a user who has just fixed something, and long beside the
-/// milliseconds of a look.
+/// The pause between two looks: short for a user who has just fixed something, and long compared with
+/// the milliseconds that a look takes.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long to wait before probing again an editor that did not answer.
 const RETRY: Duration = Duration::from_secs(10);
-/// How long the end waits for lines that are not written yet: short for a user, and long for a reader that reads.
+/// How long the program waits at its end for lines that are not written yet. A user hardly notices it, and a reader that
+/// still reads needs less.
 const FOR_LINES: Duration = Duration::from_millis(100);
 
 enum News {
@@ -33,8 +34,8 @@ enum News {
     End,
 }
 
-/// Prints the report, and each change of it, until a signal or the end of the reader. Returns the exit
-/// status of the last report.
+/// Prints the report and then each change of it, until a signal arrives or nobody reads any more.
+/// Returns the exit status of the last report.
 ///
 /// # Errors
 /// Every error of the system during the setup, and of standard output.

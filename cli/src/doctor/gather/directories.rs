@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// A directory; true if the real client looks for lock files there.
+/// A directory, and whether the real client looks for lock files there.
 pub(super) type Candidate = (LockDirCandidate, bool);
 
 /// Returns the directories that the real client reads, then others that some editors write to.
@@ -21,7 +21,7 @@ pub(super) fn candidates() -> Result<Vec<Candidate>, Error> {
         Extras { xdg: true, ..none },
         Extras { claude_code: true, ..none },
     ] {
-        // A directory that cannot be named cannot be used either.
+        // If the variables give no path, no editor can have written there either.
         for candidate in from_environment(extras).unwrap_or_default() {
             if !all.iter().any(|(other, _)| other.dir == candidate.dir) {
                 all.push((candidate, false));
@@ -53,7 +53,7 @@ pub(super) fn look(candidates: Vec<Candidate>) -> (Vec<Directory>, Vec<Lock>) {
         let weak = weak_parents(&candidate.dir).unwrap_or_default().into_iter();
         let weak = weak.map(|weak| Weak { path: shown(&weak.path), weakness: weak.weakness }).collect();
         let is_closed_above = is_closed_above(Path::new(&candidate.dir));
-        // A directory of another user that a variable names can be shared on purpose.
+        // CLAUDE_CONFIG_DIR can name a directory of another user that is shared on purpose.
         let is_ours = |place: &Unwritable| candidate.source == Source::Home || place.other_owner.is_none();
         let unwritable = unwritable(Path::new(&candidate.dir), &state).filter(is_ours);
         directories.push(Directory {
@@ -69,13 +69,14 @@ pub(super) fn look(candidates: Vec<Candidate>) -> (Vec<Directory>, Vec<Lock>) {
     (directories, locks)
 }
 
-/// Returns true if a directory above this one lets no other user through. On Windows every user passes every directory.
+/// Returns true if a directory above this one lets no other user through. On Windows every user can pass through every
+/// directory.
 fn is_closed_above(dir: &Path) -> bool {
     let passes = |dir: &Path| mode(dir).is_none_or(|mode| mode & PASS != 0);
     !cfg!(windows) && dir.canonicalize().is_ok_and(|dir| !dir.ancestors().skip(1).all(passes))
 }
 
-/// Returns why there is no such directory, from the root down.
+/// Walks down from the root, and returns why this directory does not exist.
 fn obstacle(dir: &Path) -> State {
     let mut parts: Vec<&Path> = dir.ancestors().collect();
     parts.reverse();
@@ -91,7 +92,7 @@ fn obstacle(dir: &Path) -> State {
             },
         }
     }
-    // The directory was made meanwhile.
+    // The directory was created meanwhile.
     State::Missing
 }
 
@@ -99,8 +100,8 @@ fn unreadable(dir: &Path, reason: &impl ToString) -> State {
     State::Unreadable { path: shown(dir), reason: reason.to_string(), other_owner: other_owner(dir) }
 }
 
-/// Returns the directory in which an editor would have to create its lock file, or the directory of the lock files, if
-/// it cannot. A file system that nobody can write is no such obstacle: in a container, the editor may be outside.
+/// Returns the directory that keeps an editor from creating its lock file: the directory of lock files or, if that is
+/// missing, its parent. A read-only file system does not count, because the editor of a container may run outside of it.
 fn unwritable(dir: &Path, state: &State) -> Option<Unwritable> {
     let place = match state {
         State::There { other_owner: None, .. } => dir,
@@ -148,7 +149,7 @@ fn lock(found: Found, directory: usize, used: bool) -> Lock {
         Error::Io { source, .. } => unreadable(source.to_string()),
         error => unreadable(error.to_string()),
     });
-    // Windows has access rights in place of a mode.
+    // Windows has access rights instead of a mode.
     let mode = if cfg!(windows) { open_to_others(&path) } else { mode };
     let path = shown(&path);
     Lock {
@@ -170,7 +171,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Returns the permission bits of a directory, unless they mean nothing, as on a drive of Windows in WSL.
+/// Returns the permission bits of a directory, unless they mean nothing, as on a Windows drive in WSL.
 #[cfg(unix)]
 fn mode(dir: &Path) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
@@ -178,13 +179,13 @@ fn mode(dir: &Path) -> Option<u32> {
     if mode & 0o077 == 0 { Some(mode) } else { open_to_others(dir) }
 }
 
-/// Returns the permission bits that mean the same as the access rights of other users, if they have any.
+/// Returns the access rights of other users as permission bits, if they have any.
 #[cfg(not(unix))]
 fn mode(dir: &Path) -> Option<u32> {
     open_to_others(dir)
 }
 
-/// Linux has a user for each thread.
+/// Only Linux can change the user of a single thread, as these tests do.
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
@@ -202,46 +203,47 @@ mod tests {
     /// A user who owns nothing else on the machine.
     const ME: u32 = 61_235;
 
-    /// An editor that was started with sudo leaves files of root behind. The commands are run by their users.
+    /// An editor that was started with sudo leaves files behind that belong to root. Another test runs the commands.
     #[test]
-    fn files_of_root_are_told_from_ours() {
+    fn files_of_root_are_told_apart_from_ours() {
         if !rustix::process::geteuid().is_root() {
             return;
         }
-        // The mode of ~/.claude, of ~/.claude/ide and of a lock file, 0 for none; whether each is ours; and the findings.
+        // The mode of ~/.claude, of ~/.claude/ide and of a lock file, with 0 for one of the last two that is missing;
+        // whether each is ours; and the findings.
         let rows: [(&str, [(u32, bool); 3], &[(&str, &str)]); 8] = [
-            ("all is ours", [(0o700, true), (0o700, true), (0o600, true)], &[]),
+            ("everything is ours", [(0o700, true), (0o700, true), (0o600, true)], &[]),
             (
-                "all is of root",
+                "everything belongs to root",
                 [(0o700, false), (0o700, false), (0o600, false)],
                 &[("directory-unreadable", OWN)],
             ),
             (
-                "lock files of root",
+                "a directory of lock files that belongs to root",
                 [(0o755, true), (0o700, false), (0o600, false)],
                 &[("directory-not-ours", "mv /")],
             ),
             (
-                "a lock file of root",
+                "a lock file that belongs to root",
                 [(0o700, true), (0o700, true), (0o600, false)],
                 &[("lock-not-ours", "mv /")],
             ),
             (
-                "ours, and closed",
+                "ours, without any permission",
                 [(0o0, true), (0o700, true), (0o600, true)],
                 &[("directory-unreadable", "chmod u+rwx /")],
             ),
             (
-                "ours, without writing",
+                "ours, but read-only",
                 [(0o700, true), (0o500, true), (0, true)],
                 &[("directory-unwritable", "chmod u+rwx /")],
             ),
             (
-                "nothing yet, below root's",
+                "no directory of lock files, and its parent belongs to root",
                 [(0o755, false), (0, false), (0, false)],
                 &[("directory-unwritable", OWN)],
             ),
-            ("ours, without writing, with an editor", [(0o700, true), (0o500, true), (0o600, true)], &[]),
+            ("ours, read-only, with an editor", [(0o700, true), (0o500, true), (0o600, true)], &[]),
         ];
         for (name, [config, dir, lock], expected) in rows {
             let temp = crate::support::temp::private_temp_dir();
@@ -268,7 +270,7 @@ mod tests {
                 assert!(command.starts_with(expected), "{name}: {found:?}");
             }
         }
-        // A directory that a variable names may be that of all users.
+        // A directory that CLAUDE_CONFIG_DIR names may be shared on purpose: it is no fault that we cannot write there.
         let temp = crate::support::temp::private_temp_dir();
         fs::set_permissions(temp.path(), Permissions::from_mode(0o755)).unwrap();
         let found = findings(
@@ -287,7 +289,7 @@ mod tests {
         )
     }
 
-    /// Returns the findings about directories and lock files that the user has in this environment, with their commands.
+    /// Returns the findings about directories and lock files, with their commands, that `ME` gets in this environment.
     fn findings(environment: fn(&str) -> Environment<'_>, dir: &Path) -> Vec<(&'static str, String)> {
         let dir = dir.to_str().unwrap().to_owned();
         let look = move || {

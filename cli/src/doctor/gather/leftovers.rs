@@ -6,9 +6,8 @@ use ide_mcp::ide::discovery::NotStaleReason;
 use ide_mcp_lockfile::{Error, Found, LockDir, Stays, scan};
 use std::collections::BTreeSet;
 
-/// Removes the lock files whose process is dead and whose port refuses connections, of all our
-/// editors, in the directories where the agent looks for lock files. Returns every lock file whose process is dead,
-/// and why those that stay do.
+/// Removes the lock files of all editors whose process is dead and whose port refuses connections, in the directories
+/// where the agent looks for lock files. Returns every lock file whose process is dead, with the reason if it stays.
 ///
 /// # Errors
 /// The first error; the lock files removed before it stay removed.
@@ -37,7 +36,7 @@ pub(crate) fn remove() -> Result<Vec<Removed>, Error> {
 
 fn why(stays: &Stays) -> String {
     match stays {
-        // Each name is that of the file, so this file has none.
+        // We asked with the name in the file, so this reason means that the name is empty.
         Stays::NotStale(NotStaleReason::OfAnother) => "it names no editor".into(),
         stays => stays.to_string(),
     }

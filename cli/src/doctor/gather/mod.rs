@@ -1,5 +1,4 @@
-//! The collection of the facts. Only [`remove`] changes something, and no value of the facts displays
-//! a token.
+//! Collects the facts. Only [`remove`] changes anything, and no fact displays a token.
 
 mod directories;
 mod leftovers;
@@ -17,8 +16,8 @@ use std::env;
 pub(crate) use leftovers::remove;
 pub(crate) use surroundings::{Surroundings, surroundings};
 
-/// Collects the current facts. With `connects` it probes the editors that are not as they were `before`,
-/// for at most some seconds, and sends nothing to a port that is not trusted.
+/// Collects the current facts. With `connects` it probes the editors that have changed since `before`,
+/// which takes a few seconds at most, and sends nothing to a port that is not trusted.
 pub(crate) fn gather(
     here: Here,
     connects: Option<Trust>,

@@ -1,9 +1,9 @@
 //! The probe of one editor: whether its port answers, whether it accepts its token, and whether it
 //! refuses clients without the token, and browsers.
 //!
-//! Every step has two seconds, and half a second if the process of the lock file is dead. The probe
-//! ends after the first step if the port does not answer, is not that of an editor, or is that of a
-//! full editor: further steps would give no more information.
+//! Each step may take two seconds, or half a second if the process of the lock file is dead. The probe
+//! ends after the first step if the port does not answer, does not belong to an editor, or belongs to
+//! one that is full: further steps would tell nothing more.
 
 use crate::doctor::facts::{Answer, Probe};
 use crate::support::ended::ended;
@@ -25,10 +25,11 @@ use std::time::Duration;
 
 /// The timeout of a step. An editor on this machine answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The timeout of connecting. Windows tries again after a refusal, for two seconds as others report.
+/// The timeout of connecting. After a refusal Windows tries again for about two seconds (reported by others, not
+/// measured).
 const CONNECTING: Duration = if cfg!(windows) { Duration::from_secs(5) } else { PATIENCE };
-/// The timeout for a program on the port of a dead process. There can be fifty such files, and none of them has
-/// an agent that waits for the answer.
+/// The timeout for a program on the port of a dead process. There can be fifty such files, and no agent depends on
+/// the answer.
 const DEAD_PATIENCE: Duration = Duration::from_millis(500);
 /// The timeout of a close handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
@@ -47,8 +48,8 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Connects to the editor; each time it checks the owner of the server before it sends
-    /// anything. The second value is the reason if the owner is not known.
+    /// Connects to the editor, and checks who owns the server before anything is sent. The second
+    /// value says why the owner is not known, if it is not.
     fn connect(&self) -> Result<(TcpStream, Option<Unknown>), ConnectError> {
         connect_checked(self.host, self.port, CONNECTING, self.trust)
     }
@@ -86,7 +87,7 @@ pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> 
     let process = ends.ok().and_then(|(local, peer)| listening_process(local, peer));
     if dead {
         let without_token = visit_on(Ok(stream), place, None, None, DEAD_PATIENCE);
-        // No token was sent, whoever owns the port.
+        // No token was sent, so it does not matter who owns the port.
         return Found { answer: Probe::Open { without_token }, process, unknown_owner: None };
     }
     let with_token = attach(stream, place, token);
@@ -131,7 +132,7 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
     answer
 }
 
-/// Attaches with the opening handshake and one request alone, as a stranger would.
+/// Sends only the opening handshake and one request, as a stranger would.
 fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
     let stream = place.connect().map(|(stream, _)| stream).map_err(|error| error.to_string());
     visit_on(stream, place, token, origin, PATIENCE)
@@ -221,7 +222,7 @@ fn leave<M: Machine<Conn = ()>>(mut conn: Conn<M>) {
     while clock.now() < until && conn.poll(until.saturating_since(clock.now())).is_some() {}
 }
 
-/// Returns the meaning of this end of a connection.
+/// Returns what this end of a connection says about the editor.
 fn end(closed: &Closed) -> Answer {
     match closed {
         Closed::NotAccepted(NotAccepted::TimedOut) => Answer::Silent,

@@ -1,4 +1,4 @@
-//! The probes of all editors, at the same time.
+//! Probes all editors at the same time.
 
 use super::probe::{Place, probe};
 use crate::doctor::facts::Lock;
@@ -7,22 +7,22 @@ use ide_mcp::ide::discovery::{AuthToken, Transport};
 use ide_mcp_driver::Trust;
 use std::thread;
 
-/// The maximum number of editors to probe, all at a time and newest first. Nobody has more of them
-/// open; further lock files are leftovers.
+/// The maximum number of editors to probe, the newest first. Nobody has more editors open: further
+/// lock files are leftovers.
 const MOST: usize = 64;
 
-/// Takes over the answers of the editors that are as they were before.
+/// Takes over the earlier answers of the editors that have not changed.
 pub(super) fn take_over(before: &[Lock], locks: &mut [Lock]) {
     for lock in locks {
-        if let Some(before) = before.iter().find(|before| lock.is_as(before)) {
+        if let Some(before) = before.iter().find(|before| lock.is_unchanged_since(before)) {
             (lock.probe, lock.listener) = (before.probe.clone(), before.listener);
             lock.unknown_owner = before.unknown_owner;
         }
     }
 }
 
-/// Probes the editors of `locks` on `host` that have no answer yet; `trust` decides about ports of other
-/// users.
+/// Probes the editors of `locks` on `host` that have no answer yet; `trust` says whether to connect to
+/// ports of other users.
 pub(super) fn ask(host: &str, trust: Trust, locks: &mut [Lock], progress: &mut Progress) {
     let mut askable: Vec<(&mut Lock, Question)> =
         locks.iter_mut().filter_map(|lock| question(lock).map(|question| (lock, question))).collect();

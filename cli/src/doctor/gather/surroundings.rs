@@ -1,4 +1,4 @@
-//! The programs and the system around the doctor, for a report.
+//! The versions of the client and of the system, for a report.
 
 use crate::support::{Progress, on_path};
 use ide_mcp::ide::discovery::locate::HOME_VARIABLE;
@@ -21,11 +21,11 @@ pub(crate) struct Surroundings {
     /// The version of `claude`, or the reason why it is unknown.
     pub(crate) client: String,
     pub(crate) system: String,
-    /// The home directory, under which the report shortens paths.
+    /// The spellings of the home directory, which the report shortens to `~`.
     pub(crate) homes: Vec<String>,
 }
 
-/// Collects them. This runs `claude --version`, which only prints a line, but can take long to start.
+/// Collects the surroundings. This runs `claude --version`, which only prints a line, but can take long to start.
 pub(crate) fn surroundings(progress: &mut Progress) -> Surroundings {
     let path = env::var_os("PATH").unwrap_or_default();
     let client = on_path(&path, CLAUDE).map_or_else(
@@ -46,7 +46,7 @@ fn kernel() -> String {
     format!("{} {}", kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy())
 }
 
-/// No safe interface tells the release of Windows.
+/// Without `unsafe` there is no way to read the release of Windows.
 #[cfg(not(unix))]
 fn kernel() -> String {
     env::consts::OS.into()
@@ -55,7 +55,7 @@ fn kernel() -> String {
 /// The file names of the client: the native program, and the one that npm installs for the command prompt.
 const CLAUDE: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else { &["claude"] };
 
-/// The same of all agents that are known to attach to editors.
+/// The file names of all agents that are known to attach to editors.
 const AGENTS: &[&str] = if cfg!(windows) {
     &["claude.exe", "claude.cmd", "opencode.exe", "opencode.cmd", "kilo.exe", "kilo.cmd"]
 } else {
@@ -92,7 +92,7 @@ fn version(program: &Path, patience: Duration) -> String {
         });
     }
     let text = printed.recv_timeout(patience);
-    // The program has ended, or is too late; both calls then fail without harm.
+    // A program that is too late is killed. If it has ended by itself, an error here does no harm.
     let _ = child.kill();
     let _ = child.wait();
     let text = text.map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
@@ -106,7 +106,7 @@ fn version(program: &Path, patience: Duration) -> String {
 fn homes() -> Vec<String> {
     let Some(home) = env::var_os(HOME_VARIABLE).map(PathBuf::from) else { return Vec::new() };
     let forms = [home.canonicalize().unwrap_or_default(), home];
-    // The root, or an empty path, is a part of every path.
+    // The root or an empty path would be found in every path.
     forms.iter().filter(|home| home.parent().is_some()).map(|home| home.display().to_string()).collect()
 }
 

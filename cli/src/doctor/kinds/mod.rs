@@ -12,7 +12,7 @@ pub(crate) use table::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
-    /// It keeps an agent from attaching, or admits others than the user's agents.
+    /// It keeps an agent from attaching, or lets in a program that has no right to attach.
     Problem,
     /// It does harm in some circumstances.
     Warning,
@@ -33,7 +33,7 @@ impl Status {
     }
 }
 
-/// The common part of all findings with one id.
+/// What all findings with the same id have in common.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     /// The id, which never changes its meaning.

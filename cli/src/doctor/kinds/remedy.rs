@@ -6,15 +6,15 @@ use ide_mcp::ide::discovery::client_env::PORT_VARIABLE;
 /// The addresses of this machine, for a list of hosts that bypass the proxy.
 const LOOPBACKS: &str = "localhost,127.0.0.1,::1";
 
-/// What the command of a finding does, or the first of several. It belongs into the shell of the agent, since it can
-/// set variables.
+/// What the command of a finding does, or its first step. The user runs it in the shell of the agent, because it can set
+/// variables.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// Removes a variable.
     Unset(&'static str),
     /// Names the editor by its port.
     NamePort,
-    /// Excludes this machine from a proxy, beside what the variables exclude already.
+    /// Excludes this machine from a proxy, and keeps what the variables already exclude.
     ExcludeLoopback,
     /// Starts a program without these variables.
     StartWithout(&'static [&'static str], &'static str),
@@ -28,10 +28,9 @@ pub(crate) enum Remedy {
     CloseDirectory,
     /// Closes the file to other users.
     CloseFile,
-    /// Gives us access: by this change of the mode, where there are modes, or by taking over what belongs to another
-    /// user.
+    /// Gives us access: by this mode of `chmod` (on Windows by `icacls`), or by taking over what belongs to another user.
     Admit(&'static str),
-    /// Changes the mode. No other system has a counterpart.
+    /// Changes the mode. Windows has no counterpart.
     Mode(&'static str),
     /// Takes the path over from another user.
     Own,
@@ -50,8 +49,7 @@ pub(crate) struct Values<'a> {
 }
 
 impl Remedy {
-    /// Returns the command for a shell; `None` if only a user can do that there, or if the shell has no word for the
-    /// path.
+    /// Returns the command for a shell; `None` if there is none for this remedy, or if the shell cannot quote the path.
     pub(crate) fn command(&self, shell: Shell, values: Values<'_>) -> Option<String> {
         use Shell::{Cmd, Posix, PowerShell};
         let Values { path, port, cwd, is_of_another } = values;
@@ -63,7 +61,7 @@ impl Remedy {
                 "export no_proxy=\"${{no_proxy:+$no_proxy,}}${{NO_PROXY:+$NO_PROXY,}}{LOOPBACKS}\"; \
                  export NO_PROXY=\"$no_proxy\""
             ),
-            // Both spellings are one variable on Windows.
+            // On Windows both spellings are the same variable.
             (Self::ExcludeLoopback, PowerShell) => {
                 format!("$env:NO_PROXY = \"$env:NO_PROXY,{LOOPBACKS}\".TrimStart(',')")
             }
@@ -115,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_is_that_of_the_shell() {
+    fn command_is_written_for_its_shell() {
         let rows: &[(Remedy, [&str; 3])] = &[
             (Remedy::Unset("A"), ["unset A", "$env:A = $null", "set \"A=\""]),
             (
@@ -189,13 +187,13 @@ mod tests {
         let taken_over = r#"sudo chown -R "$(id -u)" 'C:\it'\''s 1'"#;
         assert_eq!(Remedy::Admit("u+rwx").command(Shell::Posix, others).as_deref(), Some(taken_over));
         let percents = Values { path: r"C:\%A%", ..values };
-        assert_eq!(Remedy::Remove.command(Shell::Cmd, percents), None, "the shell has no word for it");
+        assert_eq!(Remedy::Remove.command(Shell::Cmd, percents), None, "cmd cannot quote it");
     }
 
-    /// The command prompt itself follows the commands.
+    /// Runs the commands in the command prompt itself.
     #[cfg(windows)]
     #[test]
-    fn command_prompt_follows_the_commands() {
+    fn command_prompt_runs_the_commands() {
         use std::os::windows::process::CommandExt as _;
         let run = |line: &str| {
             let mut cmd = std::process::Command::new("cmd.exe");

@@ -19,7 +19,7 @@ kinds! {
         "CLAUDE_CONFIG_DIR decides where lock files are, and an editor has published itself there.",
         "";
     PORT_VARIABLE_INVALID = "port-variable-invalid" Warning:
-        "CLAUDE_CODE_SSE_PORT is not a port. Editors set it in their own terminals; with this value some agents find nothing.",
+        "CLAUDE_CODE_SSE_PORT is not a port number. Editors set it in their own terminals; with this value some agents find nothing.",
         "Remove the variable.",
         Remedy::Unset("CLAUDE_CODE_SSE_PORT");
     PORT_VARIABLE_STALE = "port-variable-stale" Warning:
@@ -45,7 +45,8 @@ kinds! {
         "Remove the variable, or set it to true.",
         Remedy::Unset("ENABLE_IDE_INTEGRATION");
     INTEGRATION_WITHOUT_PORT = "integration-without-port" Note:
-        "ENABLE_IDE_INTEGRATION marks the terminal of an editor, but no variable names its port: it was inherited.",
+        "ENABLE_IDE_INTEGRATION marks the terminal of an editor, but no variable names its port, so this one \
+         was inherited.",
         "Remove the variable, or open a new terminal in the editor.",
         Remedy::Unset("ENABLE_IDE_INTEGRATION");
     AUTO_CONNECT_OFF = "auto-connect-off" Problem:
@@ -66,7 +67,8 @@ kinds! {
         Remedy::Unset("CLAUDE_CODE_IDE_HOST_OVERRIDE");
     FOLDER_CHECK_SKIPPED = "folder-check-skipped" Note:
         "CLAUDE_CODE_IDE_SKIP_VALID_CHECK makes the agent attach without checking the folders of the editor. \
-         Claude Code 1.0.51 does not attach to an editor with another folder. No version attaches to a dead process.",
+         Claude Code 1.0.51 does not attach to an editor with another folder. No version attaches to an editor whose \
+         process is dead.",
         "Remove the variable, unless you want that.",
         Remedy::Unset("CLAUDE_CODE_IDE_SKIP_VALID_CHECK");
     OPENCODE_WITHOUT_TOKEN = "opencode-without-token" Note:
@@ -89,26 +91,26 @@ kinds! {
         "This is Linux on Windows. An editor on Windows has another home, other processes and, in WSL 2 without \
          mirrored networking, another 127.0.0.1. Claude Code also looks for lock files in .claude/ide below each \
          directory of /mnt/c/Users.",
-        "Best start the editor's remote side here. For an editor that stays on Windows, write networkingMode=mirrored \
+        "It is best to start the editor's remote side here. For an editor that stays on Windows, write networkingMode=mirrored \
          below [wsl2] into .wslconfig in your Windows home directory.";
 
     DIRECTORY_MISSING = "directory-missing" Problem:
-        "There is no directory of lock files, so no editor has ever published one there.",
-        "Start the editor, with its extension for the agent (`ide-mcp plugin nvim`, or vim or emacs, installs ours) and \
-         with the same HOME and CLAUDE_CONFIG_DIR; or run `ide-mcp editor`.";
+        "There is no directory of lock files, so no editor has published itself there.",
+        "Start the editor, with its extension for the agent (`ide-mcp plugin nvim` installs ours; vim and emacs likewise) \
+         and with the same HOME and CLAUDE_CONFIG_DIR as the agent; or run `ide-mcp editor`.";
     DIRECTORY_NOT_A_DIRECTORY = "directory-not-a-directory" Problem blinds:
         "A file, or a symbolic link that leads nowhere, is in the place of the directory of lock files, or of a \
          directory above it.",
         "Move it away, then start the editor again.",
         Remedy::MoveAway;
     DIRECTORY_UNREADABLE = "directory-unreadable" Problem blinds:
-        "The directory of lock files cannot be read, neither here nor by an agent.",
+        "Neither the doctor nor an agent can read the directory of lock files.",
         "Give yourself access to the directory. If it belongs to root, because an editor was started with sudo, take it \
          over with everything in it.",
         Remedy::Admit("u+rwx");
     HOME_OF_ANOTHER = "home-of-another-user" Problem blinds:
         "HOME or CLAUDE_CONFIG_DIR leads into a directory of another user, who lets nobody else in, so neither the doctor \
-         nor an agent reads the lock files. After su, HOME can still be that of the user before.",
+         nor an agent reads the lock files. After su, HOME can still be that of the previous user.",
         "Set HOME to your own home directory, or CLAUDE_CONFIG_DIR to a directory of yours.";
     DIRECTORY_UNWRITABLE = "directory-unwritable" Problem:
         "No editor can publish itself: it cannot create its lock file, or the directory for it.",
@@ -125,7 +127,7 @@ kinds! {
         "Close the directory to other users.",
         Remedy::CloseDirectory;
     DIRECTORY_READABLE = "directory-readable-by-others" Warning:
-        "Other users see the lock files. The token of each is guarded by the permissions of its file alone.",
+        "Other users can see which lock files there are, and only the permissions of each file protect its token.",
         "Close the directory to other users.",
         Remedy::CloseDirectory;
     PARENT_NOT_OURS = "parent-not-ours" Problem:
@@ -143,7 +145,7 @@ kinds! {
         "Do not let its group write to the directory, unless you are alone in the group.",
         Remedy::Mode("g-w");
     DIRECTORY_SOUND = "directory-sound" Ok:
-        "The directory is there, ours, and closed to others.",
+        "The directory exists, belongs to you, and is closed to other users.",
         "";
     DIRECTORY_NOT_USED = "directory-not-used" Ok:
         "Some editors write there, but the agent does not look there.",
@@ -154,9 +156,10 @@ kinds! {
 
     NO_LOCK_FILES = "no-lock-files" Problem:
         "No editor has published itself here.",
-        "Start the editor, with its extension for the agent (`ide-mcp plugin nvim`, or vim or emacs, installs ours); \
-         after `:IdeMcp stop`, `:IdeMcp start` does. If it runs, it may publish elsewhere: `:IdeMcp doctor` in it, or M-x \
-         ide-mcp-doctor, shows where, and the same HOME and CLAUDE_CONFIG_DIR bring it here. Or run `ide-mcp editor`.";
+        "Start the editor, with its extension for the agent (`ide-mcp plugin nvim` installs ours; vim and emacs likewise). \
+         After `:IdeMcp stop`, type `:IdeMcp start`. If the editor runs, it may have published itself elsewhere: `:IdeMcp \
+         doctor` in it, or M-x ide-mcp-doctor, shows where; then start it again with the HOME and CLAUDE_CONFIG_DIR of \
+         the agent. Or run `ide-mcp editor`.";
     LOCK_MISNAMED = "lock-misnamed" Note:
         "A lock file is named after its port. No agent reads a file with another name.",
         "Move it away.",
@@ -174,20 +177,21 @@ kinds! {
         "Another user wrote this lock file and can send the agent to an editor of their own. Claude Code \
          attaches all the same if it can read the file (measured as root); the programs of this library do not \
          read it.",
-        "Move the file away, and do not take it over: nobody knows where it leads. Then start the editor again; one \
-         started with sudo may have made the file.",
+        "Move the file away. Do not take it over, because nobody knows which program its port belongs to. Then start the \
+         editor again; an editor started with sudo may have written the file.",
         Remedy::MoveAway;
     LOCK_UNREADABLE = "lock-unreadable" Problem:
-        "The lock file cannot be read, neither here nor by an agent.",
+        "Neither the doctor nor an agent can read the lock file.",
         "Give yourself access to the file, or start the editor again.",
         Remedy::Admit("600");
     LOCK_UNPARSABLE = "lock-unparsable" Problem:
-        "The content of the file is not that of a lock file, so no agent finds its editor. An agent may delete it.",
+        "The file is not a valid lock file, so no agent finds its editor. An agent may delete the file.",
         "If no editor listens on port {port} any more, move the file away; otherwise start the editor again, and if \
          it writes such a file again, update its extension.",
         Remedy::MoveAway;
     LOCK_UNPARSABLE_BESIDE = "lock-unparsable-beside-editor" Warning:
-        "The content of the file is not that of a lock file. It hides the editor that wrote it, if there is one, but agents find another editor here. An agent may delete the file.",
+        "The file is not a valid lock file. If an editor wrote it, agents do not find that editor, but they find another \
+         one here. An agent may delete the file.",
         "If no editor listens on port {port} any more, move the file away; otherwise start that editor again.",
         Remedy::MoveAway;
     LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
@@ -213,8 +217,9 @@ kinds! {
         Remedy::RemoveLeftovers;
     LEFTOVER_HIDES_EDITOR = "leftover-hides-editor" Problem:
         "Of the editors that have the directory open, opencode and Kilo Code take the lock file with the longest \
-         folder, then the newest, and do not look at its process: they try this one for ever, and no living editor. \
-          An editor built with ide-mcp comes first again by itself, unless the folder of the dead one is longer.",
+         folder, then the newest, and do not look at its process: they try this one forever, and never a living editor. \
+         An editor built with ide-mcp renews its lock file and so comes first again, unless the folder of the dead one is \
+         longer.",
         "Remove all such files.",
         Remedy::RemoveLeftovers;
     LOCK_WITHOUT_EDITOR = "lock-without-editor" Warning:
@@ -223,7 +228,8 @@ kinds! {
         "Remove the file.",
         Remedy::Remove;
     LOCK_PROCESS_UNSEEN = "lock-process-unseen" Warning:
-        "The process of the lock file is not visible here, but the file may still be in use: an editor may be behind its port, for example in another container. Claude Code does not attach, and deletes the file.",
+        "The process of the lock file is not visible here, but the file may still be in use: an editor may listen on its \
+         port, for example in another container. Claude Code does not attach, and deletes the file.",
         "Run agent and editor in the same container. If the editor is gone, move the file away.",
         Remedy::MoveAway;
     LOCK_OF_WINDOWS = "lock-of-windows" Note:
@@ -234,7 +240,8 @@ kinds! {
         "Move the file away if it was copied or synchronized from another machine; otherwise update the extension.",
         Remedy::MoveAway;
     LOCK_SOUND = "lock-sound" Ok:
-        "The lock file is complete, ours, and closed to others, and a process with the id in it runs.",
+        "The lock file is complete, belongs to you and is closed to other users, and its process runs, as far as the \
+         system shows it.",
         "";
 
     PORT_REFUSES = "port-refuses" Problem:
@@ -248,16 +255,16 @@ kinds! {
         "Start the editor again, or reload its window. If the editor does not run, move the file away.",
         Remedy::MoveAway;
     PORT_OF_WINDOWS_REFUSES = "port-of-windows-refuses" Problem:
-        "The editor runs on Windows, and nobody listens on its port here. Without mirrored networking, 127.0.0.1 of \
-         WSL 2 is another address than that of Windows, where editors listen. Claude Code (2.1.332) first \
+        "The editor runs on Windows, and nobody listens on its port here. Without mirrored networking, the \
+         127.0.0.1 of WSL 2 is not that of Windows, where editors listen. Claude Code (2.1.332) first \
          tries the default gateway, where an editor answers only if it listens on every address.",
         "Write networkingMode=mirrored below [wsl2] into .wslconfig in your Windows home directory, and end WSL by \
          wsl --shutdown there. Or start the editor's remote side here, or the agent on Windows. If the editor does \
          not run, move the file away.",
         Remedy::MoveAway;
     OWNER_UNKNOWN = "owner-unknown" Note:
-        "The doctor did as an agent does, and sent the token. A program of another user that has taken the port of \
-         an ended editor would have got it.",
+        "The doctor sent the token, as an agent does. If the editor has ended and a program of another user has taken its \
+         port, that program has the token now.",
         "Close editors rather than kill them, so that they remove their lock files.";
     PORT_OF_ANOTHER_USER = "port-of-another-user" Problem:
         "Another user listens on the port of the lock file, and would get the token and the trust of an agent. \
@@ -315,7 +322,7 @@ kinds! {
         "One editor has published itself in several directories, which does no harm.",
         "";
     PORT_TWICE_DIFFERENTLY = "port-published-twice-differently" Warning:
-        "Lock files of one port disagree about the token: at most one of them is right.",
+        "Lock files with the same port have different tokens: at most one of them is right.",
         "Move the file away whose token the editor refuses, or the older one.",
         Remedy::MoveAway;
     PROCESS_TWICE = "process-published-twice" Note:
@@ -335,7 +342,7 @@ kinds! {
          one. Claude Code 1.0.51 attaches to none.",
         "Update the agent if it is that old, or close the other editors.";
     NO_EDITOR_FOR_DIRECTORY = "no-editor-for-directory" Problem:
-        "There are lock files, but none of a usable editor that has the directory open.",
+        "There are lock files, but no usable editor has the directory open.",
         "Open {cwd}, or a directory above it, in the editor; or start the agent in a folder that is open there; \
          or run `ide-mcp editor` here. If an editor has a folder inside of this one open, type /ide in the agent, which \
          lists that editor.";
@@ -353,11 +360,11 @@ kinds! {
         "If another agent does not find the editor, change into the path without links first.",
         Remedy::Enter;
     FOLDER_SPELLED_DIFFERENTLY = "folder-in-another-spelling" Problem:
-        "The editor has the folder open in another spelling: in another case, or as a path of the other side of \
-         WSL. The agent compares paths as text.",
+        "The editor has the folder open in another spelling: in a different case, or as the other side of WSL spells \
+         it. The agent compares paths as strings.",
         "Open {cwd} in the editor by this spelling, or update its extension, so that it publishes every spelling.";
     EDITOR_WITHOUT_FOLDERS = "editor-without-folders" Note:
-        "The editor has no folder open. Only its own terminal finds it.",
+        "The editor has no folder open. Only an agent in the editor's own terminal finds it.",
         "Open {cwd} in the editor, or name the editor by its port.",
         Remedy::NamePort;
 
@@ -365,7 +372,7 @@ kinds! {
         "A lock file that was left over was removed, as you asked.",
         "";
     LEFTOVER_STAYS = "leftover-stays" Note:
-        "`--remove-leftovers` removes only what surely nobody needs: a file that names an editor, whose process is dead \
-         and whose port refuses. What to do with this one, the other finding about it says.",
+        "`--remove-leftovers` removes only files that surely nobody needs: the file names an editor, the process of the \
+         editor is dead, and its port refuses. The other finding about this file says what to do with it.",
         "";
 }

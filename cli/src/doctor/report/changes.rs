@@ -18,8 +18,8 @@ pub(crate) enum Change {
     Removed,
 }
 
-/// Returns the lines for a user: the verdict, and the changes. `time` is in milliseconds of the Unix
-/// epoch.
+/// Returns the lines for a user: the verdict, and the changes. `time` is in milliseconds since the
+/// Unix epoch.
 pub(crate) fn text_of(
     changes: &[(Change, &Finding)],
     report: &Report<'_>,
@@ -66,7 +66,7 @@ struct At<T> {
     line: T,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<Change>,
-    /// Milliseconds of the Unix epoch.
+    /// Milliseconds since the Unix epoch.
     time: u64,
 }
 

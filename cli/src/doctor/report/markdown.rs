@@ -1,5 +1,5 @@
-//! The report of a bug, as Markdown: what a stranger needs to understand the fault,
-//! without tokens, and with `~` in place of the home directory.
+//! The Markdown for a bug report: what a stranger needs to understand the fault, without tokens,
+//! and with `~` instead of the home directory.
 
 use super::Report;
 use super::text::headline;
@@ -11,7 +11,7 @@ use crate::doctor::rules::{NAMES, shown_value};
 use ide_mcp::ide::kit::display_safe;
 use std::fmt::Write as _;
 
-/// The number of rows of a table. Findings come worst first and lock files newest first, and further
+/// The maximum number of rows in a table. Findings come worst first and lock files newest first, and further
 /// ones are mostly leftovers.
 const MAX_ROWS: usize = 20;
 
@@ -99,15 +99,15 @@ impl Page<'_> {
     }
 }
 
-/// Returns the result of the probe in some words. The findings have its details.
+/// Returns the result of the probe in a few words. The findings have its details.
 fn answer(lock: &Lock) -> &'static str {
     match &lock.probe {
         None => "not tried",
         Some(Probe::Refused) => "refuses",
         Some(Probe::Unreachable(_)) => "unreachable",
-        Some(Probe::Open { .. }) => "answers, without its process",
-        Some(Probe::NotOurs { .. }) => "of another user",
-        Some(Probe::WithoutOwner) => "without an owner",
+        Some(Probe::Open { .. }) => "answers, but the process is gone",
+        Some(Probe::NotOurs { .. }) => "belongs to another user",
+        Some(Probe::WithoutOwner) => "owner not found",
         Some(Probe::Attempted { with_token, .. }) => match with_token {
             Answer::Attached => "attaches",
             Answer::Refused(_) => "refuses the token",
@@ -116,7 +116,7 @@ fn answer(lock: &Lock) -> &'static str {
             Answer::NoSubprotocol => "no sub-protocol",
             Answer::NoSession(_) => "no session",
             Answer::Silent => "silent",
-            Answer::Alien(_) => "no editor",
+            Answer::Alien(_) => "not an editor",
         },
     }
 }
@@ -137,7 +137,7 @@ fn table<const N: usize>(title: &str, header: [&str; N], rows: &[[String; N]]) -
     text
 }
 
-/// Returns a text with `~` in place of a home directory, unless the directory is a part of a longer name.
+/// Replaces the home directory in a text by `~`, except where a longer name begins with it.
 fn shortened(text: &str, home: &str) -> String {
     let mut pieces = text.split(home);
     let mut short = pieces.next().unwrap_or_default().to_owned();

@@ -12,14 +12,15 @@ const WIDEST: usize = 100;
 const INDENT: &str = "    ";
 /// How the agent of the headline is started.
 const START: &str = "Start it with `claude --ide`, or type /ide in a running one.";
-/// The same for a user who has none here. A program, and a script in a container, need no agent beside them.
-const START_ELSEWHERE: &str = "But none is in PATH here: no claude, opencode or kilo. Where one is installed, start it with \
+/// The same at a terminal where PATH has no agent. A program, or a script in a container, does not need an agent where
+/// it runs.
+const START_ELSEWHERE: &str = "But PATH has no agent here: no claude, opencode or kilo. Where one is installed, start it with \
                                `claude --ide`, or type /ide in a running one.";
 
 /// The maximum number of findings of one kind: what a screen of 24 rows shows. `--json` has all of them.
 const MOST_OF_A_KIND: usize = 20;
 
-/// Returns the report. Findings with one remedy have it once. `verbose` adds the findings without a fault.
+/// Returns the report. Findings with the same remedy show it once. `verbose` adds the findings without a fault.
 pub(crate) fn text(report: &Report<'_>, verbose: bool, paint: Paint) -> String {
     let mut lines = title(&display_safe(&headline(report)), paint);
     if matches!(report.verdict, Verdict::Attaches { .. } | Verdict::NotProbed { .. }) {
@@ -57,7 +58,7 @@ fn by_kind(findings: &[Finding]) -> impl Iterator<Item = (&[Finding], Option<Str
         .map(|alike| bounded(alike, alike.first().map(|finding| finding.kind)))
 }
 
-/// Returns the first of findings of one kind, and a line about the others.
+/// Returns the first findings of a kind, and a line that counts the others.
 pub(super) fn bounded<'a, T>(alike: &'a [T], kind: Option<&Kind>) -> (&'a [T], Option<String>) {
     let (shown, others) = alike.split_at(alike.len().min(MOST_OF_A_KIND));
     let more = kind.filter(|_| !others.is_empty());
@@ -115,7 +116,7 @@ pub(super) fn shown(finding: &Finding, shell: Shell, paint: Paint) -> Vec<String
     lines
 }
 
-/// Returns the number of checks without a fault in words.
+/// Says how many checks found no fault.
 fn passed(report: &Report<'_>) -> String {
     let count = report.count(Status::Ok);
     let checks = if count < report.findings.len() { "other check" } else { "check" };
@@ -128,7 +129,7 @@ pub(super) fn title(text: &str, paint: Paint) -> Vec<String> {
     lines.iter().map(|line| paint.bold(line)).collect()
 }
 
-/// Returns a text after the word for its status.
+/// Returns the lines of a text, with the word for its status before it.
 fn wrapped(status: Status, paint: Paint, text: &str) -> Vec<String> {
     let word = status.word();
     let mut lines = wrapped_words(text, &format!("{word}: "), INDENT, paint.width());
@@ -139,8 +140,8 @@ fn wrapped(status: Status, paint: Paint, text: &str) -> Vec<String> {
     lines
 }
 
-/// Returns a text as lines that break only between words. They count characters, and a terminal shows the rest of a
-/// longer word in its next row.
+/// Breaks a text between words into lines of at most `width` characters. A longer word stays whole, and the terminal
+/// continues it in its next row.
 fn wrapped_words(text: &str, first: &str, others: &str, width: usize) -> Vec<String> {
     let (mut lines, mut line, mut is_begun) = (Vec::new(), first.to_owned(), false);
     for word in text.split_whitespace() {
@@ -164,7 +165,8 @@ fn wrapped_words(text: &str, first: &str, others: &str, width: usize) -> Vec<Str
 pub(crate) struct Paint {
     /// True if there are colors.
     pub(crate) colored: bool,
-    /// The columns of the terminal; `None` elsewhere, where the headline is one line for a program that reads lines.
+    /// The columns of the terminal. `None` if there is no terminal; the headline is then a single line, for programs that
+    /// read lines.
     pub(crate) columns: Option<usize>,
 }
 
@@ -250,7 +252,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
     }
 
     #[test]
-    fn one_remedy_is_shown_once() {
+    fn shared_remedy_is_shown_once() {
         let left = |message| finding(&kinds::LOCK_LEFT_OVER, message, "Remove all such files.");
         let other = finding(&kinds::LOCK_LEFT_OVER, "c", "Remove the file.");
         let findings = [left("a"), left("b"), other];
@@ -272,7 +274,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
     }
 
     #[test]
-    fn command_stands_behind_the_prompt_of_its_shell() {
+    fn command_follows_the_prompt_of_its_shell() {
         let findings = [finding(&kinds::TOKEN_REFUSED, "a", "Start the editor again.")];
         for (shell, line) in
             [(Shell::Posix, "$ fix it"), (Shell::PowerShell, "PS> fix it"), (Shell::Cmd, "> fix it")]
@@ -290,10 +292,10 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
     }
 
     #[test]
-    fn agent_that_is_missing_is_named_at_a_terminal() {
+    fn missing_agent_is_mentioned_at_a_terminal() {
         let verdict = Verdict::Attaches { port: 1, name: "E".into() };
         let (here, elsewhere) =
-            ("\n    Start it with `claude --ide`", "\n    But none is in PATH here: no claude,");
+            ("\n    Start it with `claude --ide`", "\n    But PATH has no agent here: no claude,");
         let rows = [
             ("an agent", true, Some(80), here),
             ("none", false, Some(80), elsewhere),
@@ -308,7 +310,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         }
     }
 
-    /// Nobody can read a screen of ten thousand lock files.
+    /// Nobody reads ten thousand lock files on a screen.
     #[test]
     fn findings_of_one_kind_are_bounded() {
         let rows = [

@@ -49,13 +49,13 @@ mod tests {
         let cases = [
             ("plain", readable, posix, "/h/.claude/ide", "/", "", "chmod 700 /h/.claude/ide"),
             ("a name in braces", readable, posix, "/h/{cwd}", "/", "", "chmod 700 '/h/{cwd}'"),
-            ("no text", readable, posix, "/h/\u{fffd}", "/", "", ""),
+            ("a path that is not UTF-8", readable, posix, "/h/\u{fffd}", "/", "", ""),
             ("the working directory", open, posix, "/h", "/{cwd}", "Open '/{cwd}' in", ""),
             ("the working directory in a command", physical, posix, "/h", "/{path}", "", "cd '/{path}'"),
-            ("Windows", open, powershell, "", r"C:\w", r"Open C:\w in", ""),
-            ("no word for the directory", open, Shell::Cmd, "", r"C:\%w", r#"Open "C:\%w" in"#, ""),
+            ("a Windows path", open, powershell, "", r"C:\w", r"Open C:\w in", ""),
+            ("a directory that cmd cannot quote", open, Shell::Cmd, "", r"C:\%w", r#"Open "C:\%w" in"#, ""),
             (
-                "Windows, with a blank",
+                "a Windows path with a space",
                 physical,
                 powershell,
                 "",
@@ -63,7 +63,7 @@ mod tests {
                 "",
                 r"Set-Location -LiteralPath 'C:\a b'",
             ),
-            ("nothing for this shell", &kinds::PARENT_NOT_OURS, powershell, r"C:\w", "", "", ""),
+            ("no command in this shell", &kinds::PARENT_NOT_OURS, powershell, r"C:\w", "", "", ""),
         ];
         for (name, kind, shell, path, cwd, advice, command) in cases {
             let mut finding = Finding::new(kind, "").path(path);

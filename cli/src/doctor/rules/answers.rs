@@ -1,4 +1,4 @@
-//! The rules about the answers of the ports of the lock files.
+//! The rules about what answers on the ports of the lock files.
 
 use super::words::{editor, listed, user};
 use super::{Finding, shown_value};
@@ -27,7 +27,7 @@ fn unknown_owners(facts: &Facts) -> Option<Finding> {
     Some(Finding::new(&kinds::OWNER_UNKNOWN, message))
 }
 
-/// Returns the kind for a port that nobody listens on, by what is known of the process.
+/// Returns the kind for a port on which nobody listens; it depends on what is known about the process.
 fn refuses(lock: &Lock, facts: &Facts) -> &'static Kind {
     let is_on_windows = lock.file.as_ref().is_ok_and(|file| file.running_in_windows);
     match (lock.pid_alive, facts.system) {

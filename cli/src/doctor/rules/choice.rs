@@ -48,7 +48,7 @@ impl Verdict {
     }
 }
 
-/// Returns the verdict for these facts; a finding about a proxy is an obstacle.
+/// Returns the verdict for these facts. The findings tell whether a proxy is in the way.
 pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let by_proxy = findings.iter().any(|finding| finding.kind == &kinds::PROXY_TAKES_LOOPBACK);
     let (locks, Choice { matching, .. }) = matching(facts, &facts.here.canonical);
@@ -74,7 +74,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     }
 }
 
-/// Whether the real client reads a file that the doctor skips for safety, so that its choice is unknown.
+/// Returns true if the real client reads a file that the doctor skips for safety, so that its choice is unknown.
 fn leaves_unread(facts: &Facts) -> bool {
     let is_skipped = |lock: &Lock| matches!(lock.file, Err(Trouble::Link | Trouble::NotOurs { .. }));
     let directories = facts.directories.as_deref().unwrap_or_default();
@@ -161,7 +161,7 @@ fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a
     let (locks, listed): (Vec<&Lock>, Vec<_>) =
         facts.locks.iter().filter(|lock| lock.used).filter_map(|lock| Some((lock, lock.listed()?))).unzip();
     let any_folder = facts.variables.client().skips_folder_check();
-    // The real client compares one form of its directory. That form is `cwd`, and `canonical` adds no second one.
+    // The real client compares only one form of its directory, which is `cwd`. So there is no second one in `canonical`.
     let mut matching =
         choose(&listed, &AgentContext { cwd, canonical: None, port, any_folder, system: facts.system });
     let mut spelled = Vec::new();
@@ -198,15 +198,17 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
         matching.refused.iter().filter_map(|refused| match (&refused.reason, locks.get(refused.index)) {
             (Refusal::Elsewhere { folders }, Some(lock)) => {
                 let is_inside = folders.iter().any(|folder| has_open(facts, folder, &facts.here.canonical));
-                let remedy = if is_inside { ", which /ide in the agent lists" } else { "" };
-                Some(format!("{} has {}{remedy}", editor(lock), self::folders(folders)))
+                let remedy = if is_inside { " (/ide in the agent lists it)" } else { "" };
+                Some(format!("{} has only {} open{remedy}", editor(lock), self::folders(folders)))
             }
             _ => None,
         });
-    // The likeliest cause is first.
+    // The likeliest cause comes first.
     let ended = ended(facts, locks).into_iter();
-    let others: Vec<String> =
-        ended.map(|lock| format!("{} had, until its process ended", editor(lock))).chain(elsewhere).collect();
+    let others: Vec<String> = ended
+        .map(|lock| format!("{} had it open until its process ended", editor(lock)))
+        .chain(elsewhere)
+        .collect();
     let mut message = format!("no usable editor has {} open", quoted(&facts.here.canonical));
     if !others.is_empty() {
         message.push_str(&format!(": {}", listed(&others, "; ")));
@@ -216,7 +218,7 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     vec![Finding::new(kind, message)]
 }
 
-/// Returns true if the lock file may be that of any editor.
+/// Returns true if we cannot tell which editor wrote the lock file.
 const fn is_unread(lock: &Lock) -> bool {
     matches!(lock.file, Err(Trouble::Unparsable(_) | Trouble::Unreadable { .. }))
 }
@@ -232,8 +234,8 @@ fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     ended
 }
 
-/// Returns the lock files that have this directory open and that no agent uses, because of their process or their
-/// transport.
+/// Returns the lock files of editors that have this directory open, but that no agent uses: the process is dead, or the
+/// transport is not WebSocket.
 fn open_in_useless<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let as_if_useful = |lock: &Lock| {
         let Candidate { file, pid_alive, .. } = lock.listed()?;
@@ -250,9 +252,9 @@ fn open_in_useless<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     matching.accepted.iter().filter_map(|accepted| useless.get(accepted.index).copied()).collect()
 }
 
-/// Returns a finding for each leftover that opencode and Kilo Code would take in place of a living editor. Of the
-/// lock files with a folder that contains the directory they take the one with the longest such folder, then the
-/// newest, and do not look at its process (measured). A variable with a port decides before that.
+/// Returns a finding for each leftover that opencode and Kilo Code would take instead of a living editor. They take, of
+/// the lock files with a folder that contains the directory, the one with the longest such folder, then the newest, and
+/// do not look at its process (measured). A port in a variable takes precedence.
 fn hidden(facts: &Facts, locks: &[&Lock], accepted: &[(&Lock, &MatchReason)]) -> Vec<Finding> {
     let rank = |lock: &Lock| {
         let folders = lock.file.as_ref().map(|file| file.workspace_folders.as_slice()).unwrap_or_default();

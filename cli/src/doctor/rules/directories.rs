@@ -41,7 +41,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the finding about a directory in which no editor can create what it must.
+/// Returns the finding about a directory in which no editor can create its lock file, or the directory for it.
 fn cannot_publish(Unwritable { path, other_owner }: &Unwritable) -> Finding {
     let whose = other_owner.map_or_else(String::new, |owner| format!(", which belongs to {}", user(owner)));
     let message = format!("no file can be created in {}{whose}", quoted(path));

@@ -12,9 +12,9 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         let token = |lock: &&Lock| lock.file.as_ref().ok().and_then(|file| file.auth_token.clone());
         let agree = locks.windows(2).all(|two| two.first().map(token) == two.last().map(token));
         let (kind, verb) = if agree {
-            (&kinds::PORT_TWICE, "agree")
+            (&kinds::PORT_TWICE, "have the same port and the same token")
         } else {
-            (&kinds::PORT_TWICE_DIFFERENTLY, "disagree about the token")
+            (&kinds::PORT_TWICE_DIFFERENTLY, "have the same port, but not the same token")
         };
         let paths: Vec<String> = locks.iter().map(|lock| quoted(&lock.path)).collect();
         let finding = Finding::new(kind, format!("{} {verb}", listed(&paths, " and "))).port(port);

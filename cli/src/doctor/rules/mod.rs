@@ -1,5 +1,5 @@
-//! The rules that turn facts into findings. They are pure: their input is [`Facts`], and their
-//! findings are in [`kinds`].
+//! The rules that turn facts into findings. They are pure: all they read is [`Facts`]. [`kinds`] has
+//! the possible findings.
 
 mod advice;
 mod answers;
@@ -29,7 +29,7 @@ const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) kind: &'static Kind,
-    /// The details, as a sentence without its period. A peer's texts in it are quoted.
+    /// The details, as a sentence without its period. Strings of a peer are quoted in it.
     pub(crate) message: String,
     pub(crate) path: Option<String>,
     pub(crate) port: Option<u16>,
@@ -37,11 +37,11 @@ pub(crate) struct Finding {
     pub(crate) advice: String,
     /// The command that follows the advice, for the user's shell; empty if only the user can follow it.
     pub(crate) command: String,
-    /// True if the path belongs to another user, so that its owner or root alone can change its mode.
+    /// True if the path belongs to another user, so that only its owner or root can change its mode.
     pub(crate) is_of_another: bool,
 }
 
-/// Returns the findings for these facts, worst first, and those of one kind together.
+/// Returns the findings for these facts, worst first, and those of the same kind together.
 pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for look in RULES {
@@ -93,7 +93,7 @@ impl Finding {
     }
 }
 
-/// Returns the name of this editor for a user who must choose among several, often of the same name.
+/// Returns the name of this editor for a user who must choose among several, often with the same name.
 fn editor_among(lock: &Lock, facts: &Facts) -> String {
     let process = lock.file.as_ref().ok().and_then(|file| file.pid).map(|pid| format!("process {pid}"));
     let age = lock.age(facts.now).map(|age| format!("lock file written {}", ago(age)));

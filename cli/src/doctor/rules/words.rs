@@ -1,4 +1,4 @@
-//! Quotes what others wrote, bounded, whatever a lock file contains.
+//! Quotes and shortens what others wrote, so that a message is safe to show whatever a lock file contains.
 
 use crate::doctor::facts::{Lock, System};
 use ide_mcp::ide::kit::display_line;
@@ -13,7 +13,7 @@ pub(super) fn quoted(path: &str) -> String {
     format!("{path:?}").replace(r"\\", r"\")
 }
 
-/// Returns which rights other users have to a path. Windows has access lists in place of a mode.
+/// Returns which rights other users have to a path. Windows has access rights instead of a mode.
 pub(super) fn rights(path: &str, mode: u32, system: System<'_>) -> String {
     match system {
         System::Windows if mode & 0o022 != 0 => format!("other users can write to {}", quoted(path)),
@@ -67,10 +67,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_quoted_and_bounded() {
+    fn strings_are_quoted_and_bounded() {
         let long = "x".repeat(60_000);
         let rows = [
-            ("a path of Windows", quoted(r"C:\a b\1.lock"), r#""C:\a b\1.lock""#.to_owned()),
+            ("a Windows path", quoted(r"C:\a b\1.lock"), r#""C:\a b\1.lock""#.to_owned()),
             ("a quotation mark", quoted("/h/\"x"), r#""/h/\"x""#.into()),
             ("a line feed in a name", named("a\nb"), "\"a\u{fffd}b\"".into()),
             ("a long name", named(&long), format!("\"{}…\"", "x".repeat(99))),

@@ -1,4 +1,4 @@
-//! The cases of the port of an editor, and of the rest.
+//! The cases of an editor's port and answers, of its folders, and of removed lock files.
 
 use super::{Case, answer, file, here, set};
 use crate::doctor::facts::{Answer, Probe, Removed};
@@ -9,13 +9,13 @@ pub(super) const CASES: &[Case] = &[
     ("a silent port", |f| answer(f, Answer::Silent), &["port-silent"]),
     ("a web server", |f| answer(f, Answer::Alien("200 OK".into())), &["not-an-editor"]),
     ("a wrong token", |f| answer(f, Answer::Refused("401".into())), &["token-refused"]),
-    ("no room", |f| answer(f, Answer::Full), &["editor-full"]),
+    ("no room for another agent", |f| answer(f, Answer::Full), &["editor-full"]),
     ("another refusal", |f| answer(f, Answer::Declined("400".into())), &["editor-declines"]),
     ("no sub-protocol", |f| answer(f, Answer::NoSubprotocol), &["subprotocol-missing"]),
     ("no session", |f| answer(f, Answer::NoSession("no".into())), &["session-fails"]),
-    ("not asked", |f| f.locks[0].probe = None, &["not-probed"]),
+    ("a port that was not tried", |f| f.locks[0].probe = None, &["not-probed"]),
     (
-        "an open door",
+        "an editor that lets everybody in",
         |f| {
             f.locks[0].probe = Some(Probe::Attempted {
                 with_token: Answer::Attached,
@@ -26,7 +26,7 @@ pub(super) const CASES: &[Case] = &[
         &["accepts-without-token", "accepts-with-origin"],
     ),
     (
-        "strangers who learn nothing",
+        "attempts as a stranger that tell nothing",
         |f| {
             f.locks[0].probe = Some(Probe::Attempted {
                 with_token: Answer::Attached,
@@ -38,10 +38,18 @@ pub(super) const CASES: &[Case] = &[
     ),
     ("another directory", |f| f.here = here("/w-evil", "/w-evil"), &["no-editor-for-directory"]),
     ("a directory below", |f| f.here = here("/w/a/b", "/w/a/b"), &[]),
-    ("by a link alone", |f| f.here = here("/w/a", "/x/a"), &["folder-matches-only-logically"]),
-    ("without links alone", |f| f.here = here("/x/a", "/w/a"), &["folder-matches-only-physically"]),
     (
-        "without links, by port",
+        "a folder that matches only with links",
+        |f| f.here = here("/w/a", "/x/a"),
+        &["folder-matches-only-logically"],
+    ),
+    (
+        "a folder that matches only without links",
+        |f| f.here = here("/x/a", "/w/a"),
+        &["folder-matches-only-physically"],
+    ),
+    (
+        "the same, with the port in a variable",
         |f| {
             f.here = here("/x/a", "/w/a");
             set(f, "CLAUDE_CODE_SSE_PORT", "1");
@@ -54,15 +62,15 @@ pub(super) const CASES: &[Case] = &[
         &["editor-without-folders", "no-editor-for-directory"],
     ),
     (
-        "no folder, by port",
+        "no folder, with the port in a variable",
         |f| {
             file(f).workspace_folders.clear();
             set(f, "CLAUDE_CODE_SSE_PORT", "1");
         },
         &["opencode-without-token"],
     ),
-    ("removed", |f| f.removed.push(asked(None)), &["leftover-removed"]),
-    ("not removed", |f| f.removed.push(asked(Some("no".into()))), &["leftover-stays"]),
+    ("a leftover that was removed", |f| f.removed.push(asked(None)), &["leftover-removed"]),
+    ("a leftover that stays", |f| f.removed.push(asked(Some("no".into()))), &["leftover-stays"]),
 ];
 
 /// Returns what became of a lock file that the doctor was asked to remove.

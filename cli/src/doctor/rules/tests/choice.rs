@@ -8,33 +8,33 @@ use std::time::Duration;
 
 pub(super) const CASES: &[Case] = &[
     (
-        "an editor elsewhere",
+        "a lock file where agents do not look",
         |f| f.locks.push(Lock { directory: 1, used: false, ..lock(2, "/w") }),
         &["locks-where-nobody-looks"],
     ),
     (
-        "a dead editor elsewhere",
+        "a lock file of a dead editor where agents do not look",
         |f| {
             f.locks.push(Lock { directory: 1, used: false, pid_alive: Some(false), ..lock(2, "/w") });
         },
         &[],
     ),
     (
-        "an editor in both",
+        "an editor with a lock file in both directories",
         |f| f.locks.push(Lock { directory: 1, used: false, ..lock(1, "/w") }),
         &["port-published-twice"],
     ),
     (
-        "two editors of one port",
+        "lock files with the same port and different tokens",
         |f| {
             f.locks.push(Lock { directory: 1, used: false, ..lock(1, "/w") });
             f.locks[1].file.as_mut().unwrap().auth_token = None;
         },
         &["port-published-twice-differently"],
     ),
-    ("two windows", |f| f.locks.push(lock(2, "/v")), &["process-published-twice"]),
+    ("two windows of one process", |f| f.locks.push(lock(2, "/v")), &["process-published-twice"]),
     (
-        "two editors",
+        "two editors that have the directory open",
         |f| {
             f.locks.push(lock(2, "/"));
             file(f).pid = Some(8);
@@ -42,7 +42,7 @@ pub(super) const CASES: &[Case] = &[
         &["several-editors"],
     ),
     (
-        "two editors, and the port of the one elsewhere",
+        "a variable with the port of an editor elsewhere, and one here",
         |f| {
             f.locks.push(lock(2, "/v"));
             file(f).pid = Some(8);
@@ -51,7 +51,7 @@ pub(super) const CASES: &[Case] = &[
         &["port-variable-elsewhere", "opencode-without-token"],
     ),
     (
-        "the port of the only editor, which is elsewhere",
+        "a variable with the port of the only editor, which is elsewhere",
         |f| {
             file(f).workspace_folders = ["/v".into()].into();
             set(f, "CLAUDE_CODE_SSE_PORT", "1");
@@ -59,7 +59,7 @@ pub(super) const CASES: &[Case] = &[
         &["port-variable-only-elsewhere", "opencode-without-token"],
     ),
     (
-        "the same without the check of folders",
+        "the same with the folder check off",
         |f| {
             file(f).workspace_folders = ["/v".into()].into();
             set(f, "CLAUDE_CODE_SSE_PORT", "1");
@@ -104,11 +104,12 @@ fn leftover_that_hides_the_editor_is_named() {
     }
 }
 
-/// The environment names one of three editors. The finding lists exactly those that have this directory open as the
-/// client compares it, and none that the client would take only because it checks no folder. If the named one is not
-/// among them, the finding is another one: the agent attaches to a window that the person does not look at.
+/// The environment names one of three editors. The finding lists exactly the editors that have this directory open by
+/// the client's comparison, not those that the client would accept only because its folder check is off. If the named
+/// editor does not have it open, `port-variable-elsewhere` is reported instead: the agent attaches to a window that the
+/// person does not look at.
 #[test]
-fn editors_without_the_folder_are_no_choice() {
+fn editors_without_the_folder_are_not_listed() {
     // (the folder of an editor, true if the directory is open there)
     let folders = [("/w", true), ("/", true), ("/v", false), ("/w/x", false), ("/W", false), ("", false)];
     for ((first, is_in_first), (second, is_in_second)) in
@@ -172,7 +173,7 @@ fn editors_without_the_folder_are_no_choice() {
 }
 
 #[test]
-fn editors_of_one_name_differ_in_what_is_said() {
+fn editors_with_the_same_name_are_told_apart() {
     let at = |seconds| Some(Duration::from_secs(seconds));
     let rows = [
         ("nothing is known", None, None, at(1000), r#""E" on port 1"#),
@@ -180,13 +181,13 @@ fn editors_of_one_name_differ_in_what_is_said() {
         ("an age", None, at(940), at(1000), r#""E" on port 1 (lock file written 1 min ago)"#),
         ("both", Some(7), at(941), at(1000), r#""E" on port 1 (process 7, lock file written 59 s ago)"#),
         (
-            "a time to come",
+            "a time in the future",
             Some(7),
             at(1001),
             at(1000),
             r#""E" on port 1 (process 7, lock file written now)"#,
         ),
-        ("a watch", Some(7), at(941), None, r#""E" on port 1 (process 7)"#),
+        ("--watch, without a time", Some(7), at(941), None, r#""E" on port 1 (process 7)"#),
     ];
     for (name, pid, modified, now, expected) in rows {
         let mut facts = sound();
@@ -217,7 +218,7 @@ fn useless_lock_file_is_named_before_its_consequence() {
             vec![unread(unreadable()), lock(2, "/v")],
             vec!["lock-unreadable", useless],
         ),
-        ("a pipe, which no editor makes", vec![unread(Trouble::NotAFile)], vec!["lock-not-a-file", open]),
+        ("a pipe, which no editor creates", vec![unread(Trouble::NotAFile)], vec!["lock-not-a-file", open]),
         ("dead", vec![dead(1, "/w")], vec![useless]),
         ("dead, with a folder above", vec![dead(1, "/")], vec![useless]),
         ("dead, with another folder", vec![dead(1, "/v")], vec![open]),

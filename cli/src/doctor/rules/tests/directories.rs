@@ -21,21 +21,21 @@ pub(super) const CASES: &[Case] = &[
         },
         &["directory-not-a-directory"],
     ),
-    ("a closed directory", |f| close(f, "/h/.claude/ide", None), &["directory-unreadable"]),
-    ("a closed directory of root", |f| close(f, "/h/.claude/ide", Some(0)), &["directory-not-ours"]),
-    ("a closed directory above, of root", |f| close(f, "/h/.claude", Some(0)), &["directory-unreadable"]),
-    ("a closed home", |f| close(f, "/h", None), &["directory-unreadable"]),
+    ("an unreadable directory", |f| close(f, "/h/.claude/ide", None), &["directory-unreadable"]),
+    ("an unreadable directory of root", |f| close(f, "/h/.claude/ide", Some(0)), &["directory-not-ours"]),
+    ("an unreadable parent of root", |f| close(f, "/h/.claude", Some(0)), &["directory-unreadable"]),
+    ("an unreadable home", |f| close(f, "/h", None), &["directory-unreadable"]),
     (
-        "a closed directory of root that a variable names",
+        "an unreadable parent of root, in CLAUDE_CONFIG_DIR",
         |f| {
             close(f, "/h/.claude", Some(0));
             f.directories.as_mut().unwrap()[0].source = Source::ConfigDir;
         },
         &["home-of-another-user"],
     ),
-    ("a closed home of root", |f| close(f, "/h", Some(0)), &["home-of-another-user"]),
+    ("an unreadable home of root", |f| close(f, "/h", Some(0)), &["home-of-another-user"]),
     (
-        "a directory without writing",
+        "a read-only directory",
         |f| {
             f.locks.clear();
             f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/.claude/ide", None);
@@ -43,7 +43,7 @@ pub(super) const CASES: &[Case] = &[
         &["directory-unwritable"],
     ),
     (
-        "a directory without writing, with a leftover",
+        "a read-only directory with a leftover",
         |f| {
             f.locks = vec![dead(1, "/w")];
             f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/.claude/ide", None);
@@ -51,12 +51,12 @@ pub(super) const CASES: &[Case] = &[
         &["directory-unwritable", "lock-left-over", "no-usable-editor"],
     ),
     (
-        "a directory without writing, with an editor",
+        "a read-only directory with an editor",
         |f| f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/.claude/ide", None),
         &[],
     ),
     (
-        "no directory, and one of root above it",
+        "a missing directory whose parent belongs to root",
         |f| {
             f.locks.clear();
             let directory = &mut f.directories.as_mut().unwrap()[0];
@@ -74,7 +74,7 @@ pub(super) const CASES: &[Case] = &[
         &["directory-not-ours"],
     ),
     (
-        "a directory of root, unread",
+        "a directory that only root can read",
         |f| {
             f.locks.clear();
             f.directories.as_mut().unwrap()[0].state =
@@ -83,21 +83,21 @@ pub(super) const CASES: &[Case] = &[
         &["directory-not-ours"],
     ),
     (
-        "an open directory",
+        "a directory that others can write to",
         |f| {
             f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o720), other_owner: None };
         },
         &["directory-writable-by-others"],
     ),
     (
-        "a visible directory",
+        "a directory that others can enter",
         |f| {
             f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o711), other_owner: None };
         },
         &["directory-readable-by-others"],
     ),
     (
-        "a visible directory in a closed one",
+        "a directory that others could read, in one that they cannot enter",
         |f| {
             let directory = &mut f.directories.as_mut().unwrap()[0];
             (directory.state, directory.is_closed_above) =
@@ -106,12 +106,12 @@ pub(super) const CASES: &[Case] = &[
         &[],
     ),
     (
-        "a parent that its group can write",
+        "a parent that its group can write to",
         |f| weaken(f, 0, Weakness::WritableByGroup { mode: 0o775 }),
         &["parent-writable-by-group"],
     ),
     (
-        "a parent that everybody can write",
+        "a parent that everybody can write to",
         |f| weaken(f, 0, Weakness::WritableByAll { mode: 0o777 }),
         &["parent-writable-by-all"],
     ),
@@ -140,7 +140,7 @@ pub(super) const CASES: &[Case] = &[
         &["port-without-owner"],
     ),
     (
-        "no modes",
+        "a system without modes",
         |f| {
             f.directories.as_mut().unwrap()[0].state = State::There { mode: None, other_owner: None };
             f.locks[0].mode = None;
@@ -148,7 +148,7 @@ pub(super) const CASES: &[Case] = &[
         &[],
     ),
     (
-        "an unused directory that is open",
+        "an unused directory that everybody can write to",
         |f| {
             f.directories.as_mut().unwrap()[1].state = State::There { mode: Some(0o777), other_owner: None };
         },
@@ -156,7 +156,7 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-/// Lets nobody but its owner into a directory on the way to the lock files.
+/// Makes a directory on the way to the lock files unreadable.
 fn close(facts: &mut Facts, path: &str, other_owner: Option<u32>) {
     facts.locks.clear();
     facts.directories.as_mut().unwrap()[0].state =
@@ -167,9 +167,9 @@ fn unwritable(path: &str, other_owner: Option<u32>) -> Option<Unwritable> {
     Some(Unwritable { path: path.into(), other_owner })
 }
 
-/// A `chmod` of what belongs to another user fails, and as root it changes nothing.
+/// `chmod` fails on what belongs to another user, and run as root it would give access to that user alone.
 #[test]
-fn command_is_that_of_the_owner() {
+fn command_depends_on_the_owner() {
     type Row = (&'static str, fn(&mut Facts), &'static str, &'static str);
     let rows: [Row; 7] = [
         ("ours", |f| close(f, "/h/.claude", None), "\"/h/.claude\" cannot", "chmod u+rwx /h/.claude"),
@@ -186,14 +186,14 @@ fn command_is_that_of_the_owner() {
             "sudo chown -R \"$(id -u)\" /h/.claude",
         ),
         (
-            "the lock files alone",
+            "the directory of lock files, of root",
             |f| close(f, "/h/.claude/ide", Some(0)),
             "\"/h/.claude/ide\" belongs to root",
             "mv /h/.claude/ide /h/.claude/ide.old",
         ),
-        ("a home", |f| close(f, "/h", Some(0)), "\"/h\" belongs to root", ""),
+        ("a home of root", |f| close(f, "/h", Some(0)), "\"/h\" belongs to root", ""),
         (
-            "without writing",
+            "read-only",
             |f| {
                 f.locks.clear();
                 f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/it's", None);
@@ -202,7 +202,7 @@ fn command_is_that_of_the_owner() {
             r"chmod u+rwx '/h/it'\''s'",
         ),
         (
-            "without writing, of root",
+            "read-only, of root",
             |f| {
                 f.locks.clear();
                 f.directories.as_mut().unwrap()[0].unwritable = unwritable("/h/it's", Some(0));

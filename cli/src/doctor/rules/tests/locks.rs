@@ -13,7 +13,7 @@ pub(super) const CASES: &[Case] = &[
         &["lock-misnamed"],
     ),
     (
-        "a link",
+        "a symbolic link",
         |f| f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") }),
         &["lock-is-a-link"],
     ),
@@ -30,7 +30,7 @@ pub(super) const CASES: &[Case] = &[
         &["lock-not-ours"],
     ),
     (
-        "half a file, the only one",
+        "half a lock file, the only one",
         |f| {
             f.locks =
                 vec![Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") }];
@@ -38,14 +38,14 @@ pub(super) const CASES: &[Case] = &[
         &["lock-unparsable", "no-usable-editor"],
     ),
     (
-        "half a file beside an editor",
+        "half a lock file beside an editor",
         |f| {
             f.locks.push(Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") });
         },
         &["lock-unparsable-beside-editor"],
     ),
     (
-        "half a file beside an editor that was not asked",
+        "half a lock file beside an editor whose port was not tried",
         |f| {
             f.locks[0].probe = None;
             f.locks.push(Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") });
@@ -53,7 +53,7 @@ pub(super) const CASES: &[Case] = &[
         &["lock-unparsable-beside-editor", "not-probed"],
     ),
     (
-        "half a file beside an editor that lets nobody in",
+        "half a lock file beside an editor that refuses its token",
         |f| {
             answer(f, Answer::Refused("401".into()));
             f.locks.push(Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") });
@@ -61,7 +61,7 @@ pub(super) const CASES: &[Case] = &[
         &["lock-unparsable", "token-refused"],
     ),
     (
-        "a closed file",
+        "an unreadable file",
         |f| {
             let file = Err(Trouble::Unreadable { reason: "no".into(), other_owner: None });
             f.locks.push(Lock { file, probe: None, ..lock(2, "/w") });
@@ -69,7 +69,7 @@ pub(super) const CASES: &[Case] = &[
         &["lock-unreadable"],
     ),
     (
-        "a closed file of root",
+        "an unreadable file of root",
         |f| {
             let file = Err(Trouble::Unreadable { reason: "no".into(), other_owner: Some(0) });
             f.locks = vec![Lock { file, probe: None, ..lock(2, "/w") }];
@@ -77,7 +77,7 @@ pub(super) const CASES: &[Case] = &[
         &["lock-not-ours", "no-usable-editor"],
     ),
     (
-        "a list of folders",
+        "a list of folders instead of JSON",
         |f| {
             f.locks[0].file = Ok(LockFile::parse("/w").unwrap());
             f.locks[0].probe = None;
@@ -85,16 +85,20 @@ pub(super) const CASES: &[Case] = &[
         &["lock-legacy", "no-usable-editor"],
     ),
     (
-        "an open file",
+        "a file that others can read",
         |f| {
             f.locks[0].mode = Some(0o640);
             f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o710), other_owner: None };
         },
         &["lock-readable-by-others", "directory-readable-by-others"],
     ),
-    ("an open file in a directory of its owner alone", |f| f.locks[0].mode = Some(0o644), &[]),
     (
-        "an open file in a closed directory",
+        "a file that others could read, in a directory of its owner alone",
+        |f| f.locks[0].mode = Some(0o644),
+        &[],
+    ),
+    (
+        "a file that others could read, below a directory that they cannot enter",
         |f| {
             f.locks[0].mode = Some(0o644);
             f.directories.as_mut().unwrap()[0].is_closed_above = true;
@@ -102,7 +106,7 @@ pub(super) const CASES: &[Case] = &[
         &[],
     ),
     (
-        "an open file in a directory that others can list and not enter",
+        "a file that others could read, in a directory that they can list but not enter",
         |f| {
             f.locks[0].mode = Some(0o644);
             f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o744), other_owner: None };
@@ -117,7 +121,7 @@ pub(super) const CASES: &[Case] = &[
         &["lock-left-over", "no-usable-editor"],
     ),
     (
-        "a process of a container",
+        "a process in a container",
         |f| {
             (f.locks[0].pid_alive, f.locks[0].probe) =
                 (Some(false), Some(open_to(Answer::Refused("401".into()))));
@@ -162,7 +166,7 @@ pub(super) const CASES: &[Case] = &[
         &["lock-process-unseen", "no-usable-editor"],
     ),
     (
-        "Windows from a Mac",
+        "a lock file of Windows, seen on Linux",
         |f| {
             f.locks[0].pid_alive = None;
             file(f).running_in_windows = true;

@@ -6,7 +6,7 @@ use crate::doctor::rules::{Verdict, judge, verdict};
 use ide_mcp::ide::discovery::LockFile;
 use std::time::Duration;
 
-/// A name, a change, the expected findings and verdict, and the text about an older version.
+/// A name, a change, the expected findings and verdict, and what the meaning says about an older version.
 pub(super) type Measured =
     (&'static str, fn(&mut Facts), &'static [&'static str], fn(&Verdict) -> bool, Option<&'static str>);
 
@@ -14,7 +14,7 @@ const ATTACHES: fn(&Verdict) -> bool = |verdict| matches!(verdict, Verdict::Atta
 const FINDS_NOTHING: fn(&Verdict) -> bool = |verdict| *verdict == Verdict::FindsNothing;
 const UNKNOWN: fn(&Verdict) -> bool = |verdict| *verdict == Verdict::Unknown;
 
-/// Sets one editor, whose lock file has `text` in place of a member.
+/// Sets one editor, whose lock file has `text` instead of `member`.
 fn with_member(facts: &mut Facts, member: &str, text: &str) {
     let sound = r#"{"pid":7,"workspaceFolders":["/w"],"ideName":"E","transport":"ws","authToken":"QZQZ"}"#;
     assert!(sound.contains(member), "{member}");
@@ -45,7 +45,7 @@ pub(super) const MEASURED: &[Measured] = &[
         FINDS_NOTHING,
         None,
     ),
-    ("a pid as text", |f| with_member(f, r#""pid":7"#, r#""pid":"7""#), &[], ATTACHES, None),
+    ("a pid that is a string", |f| with_member(f, r#""pid":7"#, r#""pid":"7""#), &[], ATTACHES, None),
     ("a pid with a fraction of 0", |f| with_member(f, r#""pid":7"#, r#""pid":7.0"#), &[], ATTACHES, None),
     (
         "a pid that names no process",
@@ -54,7 +54,13 @@ pub(super) const MEASURED: &[Measured] = &[
         ATTACHES,
         None,
     ),
-    ("a text for the list of folders", |f| with_member(f, r#"["/w"]"#, r#""/w""#), &[], ATTACHES, None),
+    (
+        "a string instead of the list of folders",
+        |f| with_member(f, r#"["/w"]"#, r#""/w""#),
+        &[],
+        ATTACHES,
+        None,
+    ),
     ("a token that is a number", |f| with_member(f, r#""QZQZ""#, "123456789"), &[], ATTACHES, None),
     (
         "a member twice",
@@ -74,7 +80,7 @@ pub(super) const MEASURED: &[Measured] = &[
         ATTACHES,
         None,
     ),
-    ("the folder of the client", |f| with_member(f, r#"["/w"]"#, r#"["."]"#), &[], ATTACHES, None),
+    ("the relative folder of the client", |f| with_member(f, r#"["/w"]"#, r#"["."]"#), &[], ATTACHES, None),
     (
         "a symbolic link",
         |f| (f.locks[0].file, f.locks[0].probe) = (Err(Trouble::Link), None),
@@ -125,7 +131,7 @@ pub(super) const MEASURED: &[Measured] = &[
         None,
     ),
     (
-        "another folder, unchecked",
+        "another folder, with the folder check off",
         |f| {
             set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
             file(f).workspace_folders = vec!["/v".into()];
@@ -135,7 +141,7 @@ pub(super) const MEASURED: &[Measured] = &[
         Some("1.0.51 does not attach"),
     ),
     (
-        "two editors of one folder",
+        "two editors with the same folder",
         |f| {
             f.locks.push(lock(2, "/w"));
             file(f).pid = Some(8);
@@ -145,7 +151,7 @@ pub(super) const MEASURED: &[Measured] = &[
         None,
     ),
     (
-        "two editors of one folder, and the port of one",
+        "two editors with the same folder, and a variable with the port of one",
         |f| {
             f.locks.push(lock(2, "/w"));
             file(f).pid = Some(8);
@@ -156,21 +162,21 @@ pub(super) const MEASURED: &[Measured] = &[
         Some("1.0.51 attaches to none"),
     ),
     (
-        "a port for opencode",
+        "a variable with a port for opencode",
         |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "1"),
         &["opencode-without-token"],
         ATTACHES,
         None,
     ),
     (
-        "a port for Kilo Code",
+        "a variable with a port for Kilo Code",
         |f| set(f, "KILO_EDITOR_SSE_PORT", "1"),
         &["opencode-without-token"],
         ATTACHES,
         None,
     ),
     (
-        "a newer leftover of the same folder",
+        "a newer leftover with the same folder",
         |f| {
             f.locks[0].modified = Some(Duration::from_secs(1));
             let newer = Lock { modified: Some(Duration::from_secs(2)), ..dead(2, "/w") };
@@ -184,7 +190,7 @@ pub(super) const MEASURED: &[Measured] = &[
 ];
 
 #[test]
-fn measured_rows_give_newest_verdict() {
+fn measured_rows_give_the_verdict_of_the_newest_client() {
     for (name, change, expected, is_right, older) in MEASURED {
         let mut facts = sound();
         change(&mut facts);

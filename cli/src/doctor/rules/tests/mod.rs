@@ -96,7 +96,7 @@ fn set(facts: &mut Facts, name: &'static str, value: &str) {
     facts.variables.0.insert(name, value.into());
 }
 
-/// Returns the ids of all findings of a fault.
+/// Returns the ids of all findings that report a fault.
 fn bad(facts: &Facts) -> BTreeSet<&'static str> {
     judge(facts).iter().filter(|found| found.kind.status != Status::Ok).map(|found| found.kind.id).collect()
 }
@@ -130,13 +130,13 @@ fn each_fact_gives_exactly_its_findings() {
         }
     }
     let unseen: Vec<&str> = ALL.iter().map(|kind| kind.id).filter(|id| !seen.contains(id)).collect();
-    assert_eq!(unseen, [""; 0], "no row has these");
+    assert_eq!(unseen, [""; 0], "findings without a row");
 }
 
-/// A finding about a file that the doctor does not follow has the behavior of the real client, that
-/// of this library, and the risk.
+/// A finding about a file that the doctor does not read says what the real client does, what this library
+/// does, and what the risk is.
 #[test]
-fn unread_lock_explains_both_behaviours() {
+fn unread_lock_explains_both_behaviors() {
     for (id, parts) in [
         ("lock-is-a-link", ["Claude Code follows", "do not", "an editor of their own"]),
         ("lock-not-ours", ["Claude Code attaches", "do not read it", "an editor of their own"]),
@@ -158,12 +158,12 @@ fn verdict_follows_from_the_facts() {
     let cases: [(&str, fn(&mut Facts), Verdict); 9] = [
         ("sound", |_| {}, attaches(editor())),
         (
-            "a link beside it",
+            "a symbolic link beside the lock file",
             |f| f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") }),
             Verdict::Unknown,
         ),
         (
-            "a link beside it, and its port",
+            "the same, with the port of the lock file in a variable",
             |f| {
                 f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") });
                 set(f, "CLAUDE_CODE_SSE_PORT", "1");
@@ -172,11 +172,15 @@ fn verdict_follows_from_the_facts() {
         ),
         ("a proxy", |f| set(f, "all_proxy", "p"), fails(editor())),
         ("a wrong token", |f| answer(f, Answer::Refused("401".into())), fails(editor())),
-        ("not asked", |f| f.locks[0].probe = None, Verdict::NotProbed { port: 1, name: "E".into() }),
-        ("two", |f| f.locks.push(lock(2, "/")), Verdict::MustChoose(2)),
-        ("elsewhere", |f| f.here = here("/v", "/v"), Verdict::FindsNothing),
         (
-            "elsewhere, by port",
+            "a port that was not tried",
+            |f| f.locks[0].probe = None,
+            Verdict::NotProbed { port: 1, name: "E".into() },
+        ),
+        ("two editors", |f| f.locks.push(lock(2, "/")), Verdict::MustChoose(2)),
+        ("an editor elsewhere", |f| f.here = here("/v", "/v"), Verdict::FindsNothing),
+        (
+            "an editor elsewhere, with its port in a variable",
             |f| {
                 f.here = here("/v", "/v");
                 set(f, "CLAUDE_CODE_SSE_PORT", "1");
@@ -202,34 +206,38 @@ fn open_to(without_token: Answer) -> Probe {
 }
 
 #[test]
-fn editors_elsewhere_are_named_ended_ones_first() {
+fn editors_that_ended_are_listed_before_those_elsewhere() {
     let cases: [(&str, fn(&mut Facts), &str); 14] = [
         ("none", |f| file(f).workspace_folders.clear(), ""),
-        ("one elsewhere", |f| f.locks = vec![lock(1, "/v")], r#": "E" on port 1 has ["/v"]"#),
+        ("one elsewhere", |f| f.locks = vec![lock(1, "/v")], r#": "E" on port 1 has only ["/v"] open"#),
         (
             "one inside",
             |f| f.locks = vec![lock(1, "/w/p")],
-            r#": "E" on port 1 has ["/w/p"], which /ide in the agent lists"#,
+            r#": "E" on port 1 has only ["/w/p"] open (/ide in the agent lists it)"#,
         ),
-        ("one beside", |f| f.locks = vec![lock(1, "/w-p")], r#": "E" on port 1 has ["/w-p"]"#),
+        (
+            "one in a folder whose name begins the same",
+            |f| f.locks = vec![lock(1, "/w-p")],
+            r#": "E" on port 1 has only ["/w-p"] open"#,
+        ),
         (
             "one that was killed",
             |f| f.locks = vec![dead(1, "/w")],
-            r#": "E" on port 1 had, until its process ended"#,
+            r#": "E" on port 1 had it open until its process ended"#,
         ),
         (
             "one that was killed, with a directory above",
             |f| f.locks = vec![dead(1, "/")],
-            r#": "E" on port 1 had, until its process ended"#,
+            r#": "E" on port 1 had it open until its process ended"#,
         ),
         (
-            "one that was killed and not asked",
+            "one that was killed, whose port was not tried",
             |f| f.locks = vec![Lock { probe: None, ..dead(1, "/w") }],
-            r#": "E" on port 1 had, until its process ended"#,
+            r#": "E" on port 1 had it open until its process ended"#,
         ),
         ("one that was killed elsewhere", |f| f.locks = vec![dead(1, "/v")], ""),
         (
-            "one that was killed elsewhere, by port",
+            "one that was killed elsewhere, with its port in a variable",
             |f| {
                 f.locks = vec![dead(1, "/v")];
                 set(f, "CLAUDE_CODE_SSE_PORT", "1");
@@ -237,7 +245,7 @@ fn editors_elsewhere_are_named_ended_ones_first() {
             "",
         ),
         (
-            "one that was killed and spoke something else",
+            "one that was killed and had another transport",
             |f| {
                 f.locks = vec![dead(1, "/w")];
                 f.locks[0].file = Ok(LockFile::parse("/w").unwrap());
@@ -245,30 +253,31 @@ fn editors_elsewhere_are_named_ended_ones_first() {
             "",
         ),
         (
-            "one of a container, whose port answers",
+            "one in a container, whose port answers without the token",
             |f| f.locks = vec![Lock { probe: Some(open_to(Answer::Attached)), ..dead(1, "/w") }],
             "",
         ),
         (
-            "one of a container, which was asked",
+            "one in a container, whose port answers with the token",
             |f| f.locks = vec![Lock { pid_alive: Some(false), ..lock(1, "/w") }],
             "",
         ),
         (
-            "both",
+            "one elsewhere, and one that was killed",
             |f| f.locks = vec![lock(1, "/v"), dead(2, "/w")],
-            r#": "E" on port 2 had, until its process ended; "E" on port 1 has ["/v"]"#,
+            r#": "E" on port 2 had it open until its process ended; "E" on port 1 has only ["/v"] open"#,
         ),
         (
-            "more than are named",
+            "more than are listed",
             |f| {
                 f.locks = (1..=4).map(|port| lock(port, "/v")).collect();
                 f.locks.extend((5..=7).map(|port| dead(port, "/w")));
             },
             concat!(
-                r#": "E" on port 5 had, until its process ended; "E" on port 6 had, until its process ended; "#,
-                r#""E" on port 7 had, until its process ended; "E" on port 1 has ["/v"]; "E" on port 2 has ["/v"]; "#,
-                "2 more",
+                r#": "E" on port 5 had it open until its process ended; "#,
+                r#""E" on port 6 had it open until its process ended; "#,
+                r#""E" on port 7 had it open until its process ended; "#,
+                r#""E" on port 1 has only ["/v"] open; "E" on port 2 has only ["/v"] open; 2 more"#,
             ),
         ),
     ];

@@ -5,7 +5,7 @@ use crate::doctor::facts::{Lock, Probe, System};
 
 pub(super) const CASES: &[Case] = &[
     (
-        "two editors elsewhere, unchecked",
+        "two editors elsewhere, with the folder check off",
         |f| {
             set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
             f.locks.push(lock(2, "/v"));
@@ -15,7 +15,7 @@ pub(super) const CASES: &[Case] = &[
         &["folder-check-skipped", "several-editors"],
     ),
     (
-        "one editor here and one elsewhere, unchecked",
+        "one editor here and one elsewhere, with the folder check off",
         |f| {
             set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
             f.locks.push(lock(2, "/v"));
@@ -24,14 +24,14 @@ pub(super) const CASES: &[Case] = &[
         &["folder-check-skipped"],
     ),
     (
-        "a dead process, unchecked",
+        "a dead process, with the folder check off",
         |f| {
             set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
             f.locks = vec![dead(1, "/w")];
         },
         &["folder-check-skipped", "lock-left-over", "no-usable-editor"],
     ),
-    ("nothing", |_| {}, &[]),
+    ("no variable", |_| {}, &[]),
     (
         "no home",
         |f| (f.directories, f.locks) = (Err("HOME is not set".into()), vec![]),
@@ -45,9 +45,9 @@ pub(super) const CASES: &[Case] = &[
         },
         &["config-dir-unusable"],
     ),
-    ("another home", |f| set(f, "CLAUDE_CONFIG_DIR", "/c"), &[]),
+    ("a config directory with an editor", |f| set(f, "CLAUDE_CONFIG_DIR", "/c"), &[]),
     (
-        "another home without an editor",
+        "a config directory without an editor",
         |f| {
             set(f, "CLAUDE_CONFIG_DIR", "/c");
             f.locks.clear();
@@ -55,7 +55,7 @@ pub(super) const CASES: &[Case] = &[
         &["config-dir-set", "no-lock-files"],
     ),
     (
-        "another home with a dead editor",
+        "a config directory with a dead editor",
         |f| {
             set(f, "CLAUDE_CONFIG_DIR", "/c");
             f.locks = vec![dead(1, "/w")];
@@ -86,11 +86,11 @@ pub(super) const CASES: &[Case] = &[
         &["port-variable-stale", "opencode-without-token", "lock-left-over", "process-published-twice"],
     ),
     ("an empty port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid"]),
-    ("an odd port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"), &["port-variable-invalid"]),
+    ("a port in hexadecimal", |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"), &["port-variable-invalid"]),
     ("an empty port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", ""), &[]),
-    ("an odd port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "0x1"), &[]),
+    ("a port in hexadecimal for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "0x1"), &[]),
     ("integration off", |f| set(f, "ENABLE_IDE_INTEGRATION", "false"), &["integration-off"]),
-    ("integration alone", |f| set(f, "ENABLE_IDE_INTEGRATION", "t"), &["integration-without-port"]),
+    ("integration without a port", |f| set(f, "ENABLE_IDE_INTEGRATION", "t"), &["integration-without-port"]),
     (
         "integration with a port",
         |f| {
@@ -99,20 +99,20 @@ pub(super) const CASES: &[Case] = &[
         },
         &["opencode-without-token"],
     ),
-    ("no attaching", |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "False"), &["auto-connect-off"]),
-    ("attaching", |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "true"), &[]),
+    ("automatic attaching off", |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "False"), &["auto-connect-off"]),
+    ("automatic attaching on", |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "true"), &[]),
     ("another host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "172.17.0.1"), &["host-override"]),
     ("this machine", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "::1"), &["host-override-loopback"]),
     ("this machine by name", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "Localhost"), &[]),
     (
-        "a name like an address",
+        "a host name that looks like an address",
         |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2.evil"),
         &["host-override"],
     ),
     ("an empty host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", ""), &[]),
-    ("no skipped check", |f| set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "0"), &[]),
+    ("the folder check on", |f| set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "0"), &[]),
     (
-        "a drive of Windows",
+        "a Windows drive",
         |f| {
             f.system = WSL;
             f.here = here("/mnt/c/w", "/mnt/c/w");
@@ -121,7 +121,7 @@ pub(super) const CASES: &[Case] = &[
         &["wsl", "folder-in-another-spelling"],
     ),
     (
-        "a drive of Windows, among every spelling",
+        "a Windows drive, with every spelling published",
         |f| {
             f.system = WSL;
             f.here = here("/mnt/c/w", "/mnt/c/w");
@@ -130,7 +130,7 @@ pub(super) const CASES: &[Case] = &[
         &["wsl"],
     ),
     (
-        "a folder of the distribution, as Windows has it",
+        "a folder of the distribution, as Windows spells it",
         |f| {
             f.system = WSL;
             file(f).workspace_folders = vec![r"\\wsl$\Ubuntu\w".into()];
@@ -146,7 +146,7 @@ pub(super) const CASES: &[Case] = &[
         &["folder-in-another-spelling"],
     ),
     (
-        "another case, unchecked",
+        "another case, with the folder check off",
         |f| {
             f.system = System::MacOs;
             set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
@@ -159,11 +159,11 @@ pub(super) const CASES: &[Case] = &[
         |f| file(f).workspace_folders = vec!["/W".into()],
         &["no-editor-for-directory"],
     ),
-    ("the same host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.1"), &[]),
+    ("the usual host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.1"), &[]),
     ("a proxy", |f| set(f, "http_proxy", "http://u:p@p"), &["proxy-takes-loopback"]),
     ("an empty proxy", |f| set(f, "ALL_PROXY", ""), &[]),
     (
-        "a proxy for others",
+        "a proxy that excludes this machine",
         |f| {
             set(f, "ALL_PROXY", "p");
             set(f, "no_proxy", "a.example, 127.0.0.1");
@@ -172,7 +172,7 @@ pub(super) const CASES: &[Case] = &[
         &[],
     ),
     (
-        "a proxy for others, by no_proxy alone",
+        "a proxy that excludes this machine, in no_proxy alone",
         |f| {
             set(f, "ALL_PROXY", "p");
             set(f, "no_proxy", "a.example, 127.0.0.1");
@@ -180,7 +180,7 @@ pub(super) const CASES: &[Case] = &[
         &["no-proxy-differs"],
     ),
     (
-        "a proxy for other names",
+        "a proxy that excludes only other spellings",
         |f| {
             set(f, "ALL_PROXY", "p");
             set(f, "NO_PROXY", "localhost,127.0.0.11");

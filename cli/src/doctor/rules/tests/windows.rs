@@ -29,9 +29,9 @@ fn in_wsl(f: &mut Facts, probe: Probe) {
 pub(super) const CASES: &[Case] = &[
     ("Windows", |f| on_windows(f, r"C:\w", r"C:\w", r"C:\w"), &[]),
     ("Windows, a drive in lower case", |f| on_windows(f, r"c:\w", r"C:\w", r"c:\w"), &[]),
-    ("Windows, the form on disk", |f| on_windows(f, r"C:\w", r"\\?\C:\w", r"C:\w"), &[]),
+    ("Windows, a verbatim path", |f| on_windows(f, r"C:\w", r"\\?\C:\w", r"C:\w"), &[]),
     ("Windows, a directory below", |f| on_windows(f, r"C:\w\a", r"\\?\C:\w\a", r"C:\w"), &[]),
-    ("Windows, the form on disk twice", |f| on_windows(f, r"\\?\C:\w", r"\\?\C:\w", r"C:\w"), &[]),
+    ("Windows, two verbatim paths", |f| on_windows(f, r"\\?\C:\w", r"\\?\C:\w", r"C:\w"), &[]),
     ("Windows, a drive", |f| on_windows(f, r"C:\w", r"\\?\C:\w", r"C:\"), &[]),
     ("Windows, a share", |f| on_windows(f, r"\\srv\s\w", r"\\?\UNC\srv\s\w", r"\\srv\s\w"), &[]),
     ("Windows, slashes", |f| on_windows(f, r"C:\w", r"\\?\C:\w", "C:/w"), &[]),
@@ -59,7 +59,7 @@ pub(super) const CASES: &[Case] = &[
         &["port-refuses-process-unknown"],
     ),
     (
-        "owners that no system reports",
+        "owners that the system does not report",
         |f| {
             f.locks.push(lock(2, "/v"));
             file(f).pid = Some(8);
@@ -68,7 +68,7 @@ pub(super) const CASES: &[Case] = &[
         &["owner-unknown"],
     ),
     (
-        "Windows, a directory that others read",
+        "Windows, a directory that others can read",
         |f| {
             on_windows(f, r"C:\w", r"C:\w", r"C:\w");
             f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o704), other_owner: None };
@@ -77,7 +77,7 @@ pub(super) const CASES: &[Case] = &[
         &["directory-readable-by-others", "lock-readable-by-others"],
     ),
     (
-        "Windows, a directory above that others change",
+        "Windows, a parent that others can change",
         |f| {
             on_windows(f, r"C:\w", r"C:\w", r"C:\w");
             super::weaken(f, 0, Weakness::WritableByAll { mode: 0o706 });
@@ -85,7 +85,7 @@ pub(super) const CASES: &[Case] = &[
         &["parent-writable-by-all"],
     ),
     (
-        "a home of Windows from WSL",
+        "a Windows home, seen from WSL",
         |f| {
             f.system = WSL;
             let mut home = super::directory("/mnt/c/Users/me/.claude/ide", Source::WindowsHome, true);
@@ -97,14 +97,18 @@ pub(super) const CASES: &[Case] = &[
         },
         &["wsl", "lock-of-windows"],
     ),
-    ("Windows from WSL", |f| in_wsl(f, sound().locks.remove(0).probe.unwrap()), &["wsl", "lock-of-windows"]),
     (
-        "Windows from WSL, without its 127.0.0.1",
+        "an editor on Windows, seen from WSL",
+        |f| in_wsl(f, sound().locks.remove(0).probe.unwrap()),
+        &["wsl", "lock-of-windows"],
+    ),
+    (
+        "an editor on Windows, which WSL cannot reach on 127.0.0.1",
         |f| in_wsl(f, Probe::Refused),
         &["wsl", "lock-of-windows", "port-of-windows-refuses"],
     ),
     (
-        "a process that is not known, in WSL",
+        "an unknown process in WSL",
         |f| {
             in_wsl(f, Probe::Refused);
             file(f).running_in_windows = false;
@@ -113,9 +117,9 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-/// What a user reads on Windows has paths and commands that they can copy.
+/// On Windows a user reads paths and commands that they can copy.
 #[test]
-fn findings_of_windows_are_in_its_words() {
+fn findings_on_windows_have_its_paths_and_commands() {
     let mut facts = sound();
     on_windows(&mut facts, r"C:\my v", r"\\?\C:\my v", r"C:\w");
     facts.locks[0].probe = Some(Probe::Refused);
@@ -154,7 +158,9 @@ fn findings_of_windows_are_in_its_words() {
         assert_eq!(of(&kinds::LOCK_WITHOUT_EDITOR).command, commands[1]);
         let nowhere = of(&kinds::NO_EDITOR_FOR_DIRECTORY);
         assert!(
-            nowhere.message.starts_with(r#"no usable editor has "C:\my v" open: "E" on port 1 has ["C:\w"]"#),
+            nowhere
+                .message
+                .starts_with(r#"no usable editor has "C:\my v" open: "E" on port 1 has only ["C:\w"] open"#),
             "{}",
             nowhere.message
         );
@@ -169,7 +175,7 @@ fn findings_of_windows_are_in_its_words() {
 
 /// Windows has no modes, so no finding mentions one.
 #[test]
-fn rights_of_windows_are_no_mode() {
+fn findings_on_windows_mention_no_mode() {
     let mut facts = sound();
     on_windows(&mut facts, r"C:\w", r"C:\w", r"C:\w");
     super::weaken(&mut facts, 0, Weakness::WritableByAll { mode: 0o706 });
@@ -208,7 +214,7 @@ fn rights_of_windows_are_no_mode() {
 }
 
 #[test]
-fn owners_are_in_one_finding() {
+fn unknown_owners_share_a_finding() {
     let mut facts = sound();
     facts.locks = (1..=1000)
         .map(|port| Lock { unknown_owner: Some(Unknown::Unsupported), ..lock(port, "/w") })
