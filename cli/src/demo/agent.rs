@@ -28,10 +28,10 @@ const SHOWN: usize = 40;
 /// How much of an error the panel shows, in characters.
 const REASON: usize = 200;
 
-/// Attaches to the editor of this lock file, and leads through the tour until the editor ends.
+/// Attaches to the editor of this lock file, and leads the user through the tour until the editor ends.
 ///
 /// # Errors
-/// Why the agent could not attach. The panel has it too.
+/// Why the agent could not attach. The panel shows it too.
 pub(crate) fn play(lock: &Path, folder: &Path, panel: &PanelWriter) -> Result<(), String> {
     let mut tour = Tour::new();
     panel.show(tour.panel());
@@ -51,14 +51,14 @@ pub(crate) fn play(lock: &Path, folder: &Path, panel: &PanelWriter) -> Result<()
     let reason = display_line(&reason, REASON).into_owned();
     tour.on(Event::Lost(reason.clone()));
     panel.show(tour.panel());
-    // The editor ends an attached agent when it ends itself.
+    // The end of an attached agent is not a failure: it ends with its editor.
     if is_attached { Ok(()) } else { Err(format!("the agent could not attach: {reason}")) }
 }
 
 /// Connects to the editor of this lock file. Ignores the user's variables that lead agents to other hosts.
 fn connect(lock: &Path) -> Result<Conn<Client>, Box<dyn Error>> {
     let editor = EditorSearch::of_lock_file(lock).find()?;
-    // A system that does not report the owner of a socket is trusted: this process listens.
+    // If the system does not report the owner of the socket, it is trusted all the same: this process listens there.
     let (stream, _) = connect_checked("127.0.0.1", editor.port, CONNECTING, Trust::default())?;
     let info = Implementation::new("demo-agent", env!("CARGO_PKG_VERSION"));
     let mut config = ClientConfig::new(info, editor.port, editor.token);
@@ -86,7 +86,7 @@ struct Change {
     tab: String,
     /// The proposed text.
     text: String,
-    /// What the file held when the change was proposed.
+    /// What the file contained when the change was proposed.
     seen: Seen,
     at: At,
 }
@@ -94,7 +94,7 @@ struct Change {
 enum At {
     /// The user decides.
     Proposed(Pending<DiffOutcome>),
-    /// The editor prepares for the write of this text. It answers once it has read the file.
+    /// The agent has announced that it will write this text. The editor answers once it has read the file.
     Announced(RequestId, String),
 }
 
@@ -150,8 +150,8 @@ impl Stage<'_> {
     fn propose(&mut self, proposal: &Proposal) -> Result<(), String> {
         let path = self.folder.join(proposal.file);
         let seen = Seen::now(&path);
-        // The user may have removed the file, or filled it with something that is not text. Then propose for an empty
-        // one.
+        // The user may have removed the file, or filled it with something that is not text. Then the proposal starts
+        // from an empty file.
         let text = (proposal.change)(&fs::read_to_string(&path).unwrap_or_default());
         let tab = format!("✻ [demo] {}", proposal.file);
         let name = path.to_str().ok_or("the temporary folder has a name that is not Unicode")?;
@@ -182,7 +182,7 @@ impl Stage<'_> {
             At::Announced(_, accepted) => {
                 let written = save(&path, accepted.as_bytes(), Some(&seen));
                 self.ask(&GetDiagnostics::new(None));
-                // The user sees what was written.
+                // So that the user sees what was written.
                 self.ask(&OpenFile::new(path.to_string_lossy()));
                 match written {
                     Ok(_) => Event::Accepted(changed(&text, &accepted)),
@@ -225,8 +225,8 @@ fn selected(selection: &Selection) -> Option<Event> {
     Some(Event::Selected { file: shown(&file), line, text: shown(text) })
 }
 
-/// Returns the first line of a text that is not in the proposed one; `None` if the texts are equal. If lines are only
-/// missing, there is no such line, and the text says that.
+/// Returns the first line of the accepted text that is not in the proposed one; `None` if both are equal. If lines are
+/// only missing, there is no such line, and the result says that.
 fn changed(proposed: &str, accepted: &str) -> Option<String> {
     if proposed == accepted {
         return None;
@@ -246,13 +246,13 @@ mod tests {
     use ide_mcp::ide::kit::{Position, Range};
 
     #[test]
-    fn texts_of_the_person_are_told_apart() {
+    fn edit_is_described_by_its_first_new_line() {
         let cases = [
-            ("as it came", "a\nb\n", "a\nb\n", None),
-            ("a name", "a\n was here.\n", "a\nAda was here.\n", Some("Ada was here.")),
-            ("a line more", "a\n", "a\n\n  b\n", Some("b")),
-            ("a line less", "a\nb\n", "a\n", Some("it has fewer lines")),
-            ("a sequence for the terminal", "", "\u{1b}[2J", Some("\u{fffd}[2J")),
+            ("no edit", "a\nb\n", "a\nb\n", None),
+            ("a name added", "a\n was here.\n", "a\nAda was here.\n", Some("Ada was here.")),
+            ("a line added", "a\n", "a\n\n  b\n", Some("b")),
+            ("a line removed", "a\nb\n", "a\n", Some("it has fewer lines")),
+            ("an escape sequence", "", "\u{1b}[2J", Some("\u{fffd}[2J")),
         ];
         for (name, proposed, accepted, expected) in cases {
             assert_eq!(changed(proposed, accepted).as_deref(), expected, "{name}");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn selection_has_its_first_words() {
+    fn selection_is_described_by_its_first_line() {
         let range = Range::new(Position::new(1, 0), Position::new(2, 0));
         let event = |text: &str| selected(&Selection::new("/p/a.py", range, text));
         let expected = Event::Selected { file: "a.py".into(), line: 2, text: "two".into() };

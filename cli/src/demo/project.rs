@@ -32,7 +32,7 @@ const FILES: [(&str, &str); 3] = [
 pub(crate) struct Project(TempDir);
 
 impl Project {
-    /// Makes the folder in that for temporary files, so that only our user can look into it.
+    /// Creates the folder in the directory for temporary files, so that only our user can look into it.
     ///
     /// # Errors
     /// A message for the user.
@@ -95,7 +95,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
-    fn open_place_is_blamed_on_its_own_variable() {
+    fn error_about_an_insecure_place_names_its_variable() {
         let temp = crate::support::temp::private_temp_dir();
         let place = temp.path().join("open");
         fs::create_dir(&place).unwrap();

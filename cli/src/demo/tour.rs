@@ -43,7 +43,7 @@ pub(crate) const PROPOSALS: [Proposal; 3] = [
         file: GUESTBOOK,
         // The cursor of an edit is at the beginning of the change: the name is all there is to type.
         change: |old| format!("{old} was here.\n"),
-        text: "I add you to the guestbook, but I do not know your name.",
+        text: "I would like to add you to the guestbook, but I do not know your name.",
         hint: "Press e, type it, then Ctrl+S and a.",
         accepted: "I have written it without a name. With e, you change it before you accept it.",
         rejected: "You rejected it, so the guestbook stays without you.",
@@ -51,7 +51,7 @@ pub(crate) const PROPOSALS: [Proposal; 3] = [
     Proposal {
         file: GUESTBOOK,
         change: |_| String::new(),
-        text: "Now a bad idea: I empty the guestbook.",
+        text: "Now a bad idea: I want to empty the guestbook.",
         hint: "Press r to reject it.",
         accepted: "You accepted it, so the guestbook is empty now.",
         rejected: "Understood. I write nothing, and the guestbook stays.",
@@ -63,7 +63,7 @@ pub(crate) const PROPOSALS: [Proposal; 3] = [
 pub(crate) enum Event {
     /// The agent is attached.
     Attached,
-    /// The user has selected this text of a file, from this line on, counted from 1. All texts are safe to display.
+    /// The user has selected this text of a file, from this line on, counted from 1. All strings are safe to display.
     Selected {
         file: String,
         line: usize,
@@ -95,13 +95,13 @@ pub(crate) enum Act {
     Withdraw,
 }
 
-/// Where the user is.
+/// How far the user is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Attaching,
     Selecting,
     Deciding(usize),
-    /// After the answer to this proposal's verdict.
+    /// The user reads what the agent says about the verdict on this proposal.
     Reading(usize),
     End,
     Lost,
@@ -190,7 +190,7 @@ impl Tour {
             self.wire(&format!("→ openDiff {}", proposal.file));
             self.add_text(proposal.text);
             // The editor does not put a change in front of a user who has just typed.
-            self.add_text("If it only waits, F3 shows it.");
+            self.add_text("If you do not see it, press F3.");
             self.add_hint(proposal.hint);
             self.at = At::Deciding(at);
             return vec![Act::Propose(proposal)];
@@ -219,7 +219,7 @@ impl Tour {
             }
             Event::Accepted(Some(line)) => {
                 self.wire("← FILE_SAVED, with your text");
-                self.add_text(&format!("I got your text in place of mine, and have written it: {line}"));
+                self.add_text(&format!("I wrote your text instead of mine: {line}"));
                 self.done.push(format!("✓ you edited {file}"));
             }
             Event::NotWritten(reason) => {
@@ -294,11 +294,11 @@ mod tests {
     }
 
     #[test]
-    fn every_event_has_its_step_and_its_words() {
+    fn each_event_leads_to_its_step_and_text() {
         use Event::{Accepted, Attached, Failed, Lost, NotWritten, PauseOver, Rejected, Skipped};
         let mine = || Accepted(Some("Ada was here.".into()));
         let with = |proposal: usize, event: Event| [up_to(proposal), vec![event]].concat();
-        // The name, the events, the note, what the last events cause, and the last paragraphs.
+        // The name, the events, the note, what the last event causes, and the last paragraphs.
         let cases: &[(&str, Vec<Event>, &str, &str, &[&str])] = &[
             ("nothing yet", vec![], "1 of 4", "", &["attaching …"]),
             (
@@ -327,8 +327,14 @@ mod tests {
                 ],
             ),
             ("the first proposal", up_to(0), "2 of 4", "propose greeting.py", &["Press a to accept it."]),
-            ("selected during it", with(0, selected("y")), "2 of 4", "", &["Press a to accept it."]),
-            ("a late pause", with(0, PauseOver), "2 of 4", "", &["Press a to accept it."]),
+            (
+                "selected during the first proposal",
+                with(0, selected("y")),
+                "2 of 4",
+                "",
+                &["Press a to accept it."],
+            ),
+            ("a pause that ends late", with(0, PauseOver), "2 of 4", "", &["Press a to accept it."]),
             (
                 "accepted",
                 with(0, Accepted(None)),
@@ -341,7 +347,7 @@ mod tests {
                 with(0, mine()),
                 "2 of 4",
                 "pause",
-                &["I got your text in place of mine, and have written it: Ada was here."],
+                &["I wrote your text instead of mine: Ada was here."],
             ),
             (
                 "rejected",
@@ -383,10 +389,7 @@ mod tests {
                 with(1, mine()),
                 "3 of 4",
                 "pause",
-                &[
-                    "← FILE_SAVED, with your text",
-                    "I got your text in place of mine, and have written it: Ada was here.",
-                ],
+                &["← FILE_SAVED, with your text", "I wrote your text instead of mine: Ada was here."],
             ),
             ("the third proposal", up_to(2), "4 of 4", "propose guestbook.txt", &["Press r to reject it."]),
             (
@@ -410,7 +413,7 @@ mod tests {
                 "",
                 &["a accept  e edit  r reject  Esc later", "Ctrl+Q ends the demo."],
             ),
-            ("skipped behind the end", with(3, Skipped), "^Q ends", "", &["Ctrl+Q ends the demo."]),
+            ("skipped after the end", with(3, Skipped), "^Q ends", "", &["Ctrl+Q ends the demo."]),
             (
                 "all skipped",
                 vec![Attached, Skipped, Skipped, Skipped, Skipped],
@@ -419,7 +422,7 @@ mod tests {
                 &["Ctrl+Q ends the demo."],
             ),
             (
-                "lost before",
+                "lost before attaching",
                 vec![Lost("no".into())],
                 "^Q ends",
                 "",
@@ -440,7 +443,7 @@ mod tests {
                 &["The connection has ended: no", "Ctrl+Q ends the demo."],
             ),
             (
-                "lost behind the end",
+                "lost after the end",
                 with(3, Lost("no".into())),
                 "^Q ends",
                 "",

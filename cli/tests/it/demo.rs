@@ -130,7 +130,7 @@ fn tour(size: (u16, u16), look: &[(&str, &str)]) {
     tmux.keys(&["C-s"]);
     tmux.wait("a accept");
     tmux.keys(&["a"]);
-    tmux.wait("your text in place");
+    tmux.wait("your text instead");
     let signed = "Ada was here.\nGrace was here.\nLinus was here.\n";
     assert_eq!(stage.read("guestbook.txt"), signed, "{name}");
     // The user rejects.
