@@ -17,7 +17,8 @@ Examples:
   ide-mcp man ~/.local/share/man/man1
   ide-mcp man . && man ./ide-mcp-agent.1
 
-Exit status: 0; 1 if a page cannot be written; 2 if the command line is wrong
+Exit status: 0; 1 if a page cannot be written; 2 if the command line is wrong.
+
 `ide-mcp help COMMAND` has the same text without a file.";
 
 #[derive(Debug, clap::Args)]
@@ -64,7 +65,7 @@ fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
 fn render(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     let man = Man::new(command.clone());
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_uppercase();
-    // A page has no date, so that two builds of one version have equal pages.
+    // A page has no date, so that two builds of the same version have equal pages.
     let mut page =
         format!(".TH {name} 1 \"\" \"ide-mcp {}\" ide-mcp\n", env!("CARGO_PKG_VERSION")).into_bytes();
     man.render_name_section(&mut page)?;
@@ -103,8 +104,12 @@ fn synopsis(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
     roff.to_writer(page)
 }
 
-/// Splits the heading off a part of the help; `None` if the part has none of these headings.
+/// Splits the heading off a part of the help; `None` if the part has none of these headings. The last part, which names
+/// pages, gets a heading only here.
 fn heading(part: &str) -> Option<(&str, &str)> {
+    if part.starts_with("`ide-mcp help") {
+        return Some(("See also", part));
+    }
     part.split_once(':').filter(|(name, _)| matches!(*name, "Examples" | "Exit status"))
 }
 

@@ -12,14 +12,15 @@ use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::EditorSearch;
 use std::path::{Path, PathBuf};
 
-/// The exit status of the agent, for the end of a help.
+/// The end of each help text of the agent: the examples, and the exit status.
 macro_rules! after_help {
     ($($example:literal)+) => {
         concat!(
             "Examples:\n", $("  ide-mcp agent ", $example, "\n",)+ "\n\
-Exit status: 0; 1 after a rejection, a refused write, an error of the editor or
-its end; 2 if there is no editor, or the command line or the script is wrong
-`ide-mcp help scripts` and `ide-mcp help search` have the rest."
+Exit status: 0; 1 if the change is rejected or not written, or the editor fails
+or ends; 2 if there is no editor, or the command line or the script is wrong.
+
+`ide-mcp help scripts` explains scripts, `ide-mcp help search` the search."
         )
     };
 }
@@ -43,7 +44,7 @@ pub(crate) struct Options {
     /// Send the token even if another user owns the port
     #[arg(long = "trust-port", global = true, action = ArgAction::SetTrue, value_parser = trust())]
     pub(crate) trust: Trust,
-    /// With watch, calls, --script: attach again if it ends
+    /// With watch, calls, --script: reconnect after a loss
     #[arg(long, global = true)]
     pub(crate) reconnect: bool,
     /// With diff: write PATH although it has changed since the proposal
@@ -73,25 +74,25 @@ enum Words {
         #[arg(value_name = "JSON", default_value = "{}")]
         arguments: String,
     },
-    /// Make the calls in standard input, one TOOL [JSON] a line
+    /// Make the calls that standard input lists, one TOOL [JSON] a line
     #[command(after_help = after_help!("calls < calls.txt" "calls --reconnect"))]
     Calls,
     /// List the prompts
     #[command(after_help = after_help!("prompts" "prompts --json"))]
     Prompts,
-    /// Get a prompt, and print its texts
+    /// Get a prompt, and print its text
     #[command(after_help = after_help!("prompt review" "prompt review '{\"focus\":\"tests\"}'"))]
     Prompt {
         /// The name of the prompt
         name: String,
-        /// Its arguments, a JSON object of texts
+        /// Its arguments, a JSON object of strings
         #[arg(value_name = "JSON", default_value = "{}")]
         arguments: String,
     },
     /// List the resources and their templates
     #[command(after_help = after_help!("resources" "resources --json"))]
     Resources,
-    /// Read a resource, and print its texts
+    /// Read a resource, and print its text
     #[command(after_help = after_help!("read file:///home/me/project/README.md"))]
     Read {
         /// The address of the resource
@@ -105,8 +106,7 @@ enum Words {
         after_help!("watch" "watch --json" "watch --reconnect > events.jsonl")
     ))]
     Watch,
-    /// Propose the text of NEWFILE for PATH, and write PATH if the user
-    /// accepts it and PATH is still as it was
+    /// Propose the text of NEWFILE for PATH; if it is accepted, write PATH
     #[command(after_help = after_help!("diff README.md proposal.md" "diff --force README.md proposal.md"))]
     Diff {
         /// The file to change
@@ -130,7 +130,7 @@ enum Words {
 
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// The names of the command whose help is wanted, from that of the agent on.
+    /// The names of the command whose help is wanted, such as `agent` and `diff`.
     Help(Vec<String>),
     Tools,
     Call(OtherTool),
@@ -168,7 +168,7 @@ impl Options {
 
     /// Returns the command, or what is wrong with it.
     pub(crate) fn command(&self) -> Result<Command, String> {
-        // clap misses the conflict if one option stands before the command and the other behind it.
+        // clap misses the conflict if one option stands before the command and the other after it.
         if self.editor.lock.is_some() && self.editor.port.is_some() {
             return Err("the argument '--lock <FILE>' cannot be used with '--port <PORT>'".into());
         }
@@ -243,7 +243,7 @@ mod tests {
             (&["prompts", "x"], "unexpected argument 'x' found"),
             (&["prompt"], "required arguments were not provided: <NAME>"),
             (&["prompt", "p", "{}", "y"], "unexpected argument 'y' found"),
-            (&["prompt", "p", "[1]"], "a JSON object of texts"),
+            (&["prompt", "p", "[1]"], "a JSON object of strings"),
             (&["resources", "x"], "unexpected argument 'x' found"),
             (&["read"], "required arguments were not provided: <URI>"),
             (&["read", "u", "x"], "unexpected argument 'x' found"),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_before_and_behind_the_command() {
+    fn options_may_stand_before_or_after_the_command() {
         let rows: &[&[&str]] = &[
             &["--cwd", "d", "--force", "--json", "--port", "7", "diff", "a", "b"],
             &["diff", "--cwd", "d", "--force", "a", "--json", "--port", "7", "b"],

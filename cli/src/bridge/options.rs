@@ -14,8 +14,10 @@ Examples:
   in a client: {\"mcpServers\":{\"editor\":{\"command\":\"ide-mcp\",\"args\":[\"bridge\"]}}}
 
 Exit status: 0; 1 if the input cannot be used, or if the editor does not admit
-the client; 2 if there is no editor, or the command line is wrong
-`ide-mcp help models` and `ide-mcp help search` have the rest.";
+the client; 2 if there is no editor, or the command line is wrong.
+
+`ide-mcp help models` explains the tools for models, and `ide-mcp help search`
+the search for the editor.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]

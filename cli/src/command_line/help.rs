@@ -8,15 +8,17 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
-At a terminal, PAGER shows a page, or `less`. An empty PAGER means no pager.
+At a terminal, the program in PAGER shows a page, or else `less`. An empty PAGER
+means no pager.
 
 Examples:
   ide-mcp help agent
   ide-mcp help headless
 
 Exit status: 0; 1 if standard output cannot be written; 2 if there is no such
-name
-`ide-mcp help` has the commands.";
+command or page.
+
+`ide-mcp help` lists the commands.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -75,7 +77,7 @@ pub(super) fn complain(help: &StyledStr) -> ExitCode {
     ExitCode::from(NOT_BEGUN)
 }
 
-/// Returns a help with styles for its own headings too.
+/// Returns a help text with styles for our own headings too.
 fn styled(help: &StyledStr) -> String {
     let styles = Styles::styled();
     let header = styles.get_header();

@@ -49,7 +49,8 @@ Examples:
   ide-mcp doctor
 
 Exit status: 0; 1 if a command fails; 2 if it cannot begin, or the command line
-is wrong
+is wrong.
+
 `ide-mcp help COMMAND` has the options and the exit status of a command, and
 `ide-mcp help PAGE` one of the pages config, headless, scripts, search, models,
 findings, records and protocol.";
@@ -114,7 +115,7 @@ enum Command {
 }
 
 impl Command {
-    /// Runs the command. The error is a command line that clap cannot refuse.
+    /// Runs the command. The error is a mistake in the command line that clap does not detect.
     fn run(self) -> Result<ExitCode, String> {
         match self {
             #[cfg(feature = "demo")]
@@ -146,20 +147,20 @@ impl Command {
     }
 }
 
-/// The options of a command, which clap learns only if they can matter: those of all commands take longer at each
-/// start than everything else.
+/// The options of a command. clap gets them only if they can matter: to build those of all commands would take longer
+/// than the rest of each start.
 #[derive(Debug)]
 struct Named<O>(O);
 
 thread_local! {
-    /// The only command whose options clap learns; `None` for all of them.
+    /// The only command whose options clap gets; `None` for all of them.
     static ONLY: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
 impl<O: Args> Args for Named<O> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let is_learnt = ONLY.get().is_none_or(|name| name == command.get_name());
-        if is_learnt { O::augment_args(command) } else { command }
+        let is_needed = ONLY.get().is_none_or(|name| name == command.get_name());
+        if is_needed { O::augment_args(command) } else { command }
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -182,7 +183,7 @@ fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     ONLY.set(Some(named(words).unwrap_or_default()));
     let parsed = Cli::try_parse_from(words);
     ONLY.set(None);
-    // The message about a wrong line also knows the other commands.
+    // The message about a wrong line can need the options of the other commands.
     let again = if parsed.as_ref().is_err_and(|error| error.exit_code() != 0) {
         Cli::try_parse_from(words)
     } else {
@@ -217,8 +218,8 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             show_colors(color_of(&words));
             match error.kind() {
-                // Who types the name alone wants to know what there is. A script gets an error, and nothing to read
-                // on standard output.
+                // Somebody who types only the name wants to see the commands. A script gets an error status, and
+                // nothing on standard output.
                 _ if words.len() <= 1 => help::complain(&command().render_help()),
                 ErrorKind::DisplayHelp => help::print(&error.render()),
                 ErrorKind::DisplayVersion => {
@@ -270,15 +271,15 @@ fn named(words: &[OsString]) -> Option<&'static str> {
     None
 }
 
-/// Returns the word behind the name of a command that names a command below it, such as `diff` of `agent`.
+/// Returns the word after the name of a command that names one of its subcommands, such as `diff` of `agent`.
 fn named_below<'a>(words: &'a [OsString], name: Option<&str>) -> Option<&'a str> {
     let all = command();
     let above = all.find_subcommand(name?)?;
-    let behind = words.iter().filter_map(|word| word.to_str()).skip_while(|word| Some(*word) != name).skip(1);
-    behind.into_iter().find(|word| above.find_subcommand(word).is_some())
+    let after = words.iter().filter_map(|word| word.to_str()).skip_while(|word| Some(*word) != name).skip(1);
+    after.into_iter().find(|word| above.find_subcommand(word).is_some())
 }
 
-/// Returns the value of `--color` in words that are wrong or ask for help.
+/// Returns the value of `--color` on a command line that is wrong or asks for help.
 fn color_of(words: &[OsString]) -> ColorChoice {
     let words = words.iter().map_while(|word| word.to_str());
     let values = words.clone().zip(words.skip(1).chain([""])).filter_map(|(word, next)| {

@@ -1,4 +1,4 @@
-//! A page of Markdown as text for a terminal: no links to files, since whoever has only the program lacks the files.
+//! Shows a Markdown page as text in a terminal. Links to files are left out, because a user may have only the program.
 
 use crate::support::columns::width;
 use anstyle::{AnsiColor, Reset, Style};
@@ -12,8 +12,8 @@ const EMPHASIS: Style = Style::new().italic();
 const HEADING: Style = Style::new().bold().underline();
 const CODE: Style = AnsiColor::Cyan.on_default();
 
-/// Returns the page for a terminal of so many columns; `None`, for all other output, means 80. Without `styled` it has
-/// no styles, and code in a line keeps its backticks.
+/// Returns the page for a terminal of this many columns; `None`, for all other output, means 80. Without `styled` it
+/// has no styles, and code in a line keeps its backticks.
 pub(super) fn rendered(markdown: &str, columns: Option<usize>, styled: bool) -> String {
     let columns = columns.unwrap_or(WIDEST).clamp(20, WIDEST);
     let mut page = Page { columns, styled, ..Page::default() };
@@ -38,7 +38,7 @@ struct Page {
     lists: Vec<Option<u64>>,
     /// True if no empty line precedes the next block: it is the next item of a list.
     is_joined: bool,
-    /// True in a text that is styled as a whole, which a style inside would end.
+    /// True in a heading: it is styled as a whole, and another style inside would end its style.
     is_heading: bool,
     code: Option<String>,
     /// The address of the open link.
@@ -147,7 +147,7 @@ impl Page {
         }
     }
 
-    /// Writes a block of lines, behind an empty line if that is due.
+    /// Writes a block of lines, after an empty line if there must be one.
     fn lines(&mut self, lines: impl Iterator<Item = String>) {
         if !self.text.is_empty() && !self.is_joined {
             self.text.push('\n');
@@ -198,7 +198,7 @@ impl Page {
     }
 }
 
-/// Returns a text as lines of at most so many columns, broken at spaces.
+/// Breaks a text at spaces into lines of at most this many columns.
 fn filled(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -212,7 +212,7 @@ fn filled(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the columns of a text without its styles.
+/// Returns how many columns a text takes, without its styles.
 fn visible(text: &str) -> usize {
     width(&anstream::adapter::strip_str(text).to_string())
 }

@@ -1,4 +1,4 @@
-//! A long text at a terminal: in a pager, which is left out if it cannot be started.
+//! Shows a long text at a terminal in a pager, or prints it if no pager can be started.
 
 use crate::support::signals::ignore_interrupt;
 use std::env;
@@ -23,7 +23,7 @@ pub(super) fn show(text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-/// Returns the pagers as words, best first: that of the user before the common ones.
+/// Returns the command lines of the pagers as words, best first: that of the user before the common ones.
 fn pagers(own: Option<String>) -> impl Iterator<Item = Vec<String>> {
     own.into_iter().chain(["less -FRX".into(), "more".into()]).filter_map(|line| shlex::split(&line))
 }

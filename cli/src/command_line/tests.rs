@@ -5,7 +5,7 @@
 use super::*;
 use crate::topics::TOPICS;
 
-/// The help has room on a screen of this size.
+/// Each help text fits on a screen of this size.
 const MAX_LINES: usize = 40;
 const MAX_COLUMNS: usize = 80;
 
@@ -38,9 +38,9 @@ fn help_follows_the_style() {
 #[test]
 fn faults_of_style_are_found() {
     let good = "Do\n\nUsage: ide-mcp some\n\n  -h, --help  help\n\nExamples:\n  ide-mcp some --a\n\n\
-                Exit status: 0\n`ide-mcp help some` has the rest.";
+                Exit status: 0.\n\n`ide-mcp help some` explains it.";
     assert_eq!(faults("ide-mcp some", good), [""; 0]);
-    let long = good.replace("help\n\n", &format!("help\n\n{}", "more\n".repeat(MAX_LINES - 10)));
+    let long = good.replace("help\n\n", &format!("help\n\n{}", "more\n".repeat(MAX_LINES - 11)));
     let rows = [
         ("a line too many", long, "41 lines"),
         ("a wide line", good.replace("Do", &"o".repeat(MAX_COLUMNS + 1)), "81 columns"),
@@ -50,13 +50,13 @@ fn faults_of_style_are_found() {
         ("no examples", good.replace("Examples:", ""), "Examples:"),
         ("no exit status", good.replace("Exit status:", ""), "Exit status:"),
         (
-            "examples behind the exit status",
+            "examples after the exit status",
             format!("{good}\nExamples:").replacen("Examples:", "", 1),
             "  ide-mcp",
         ),
-        ("no page", good.replace("\n`ide-mcp help some` has", "\nhas"), "names no page"),
-        ("a page that no package has", good.replace("Do", "Do docs/tap.md"), "names no page"),
-        ("no page of this name", good.replace("help some` has", "help sum` has"), "invalid value 'sum'"),
+        ("no page", good.replace("`ide-mcp help some` explains it.", ""), "names no page"),
+        ("a page that is not in the package", good.replace("Do", "Do docs/tap.md"), "names no page"),
+        ("a page that does not exist", good.replace("help some`", "help sum`"), "invalid value 'sum'"),
     ];
     for (name, text, expected) in rows {
         let faults = faults("ide-mcp some", &text);
@@ -88,7 +88,7 @@ fn pages_fit_a_terminal() {
 }
 
 #[test]
-fn equal_options_have_equal_values() {
+fn same_option_takes_the_same_value_in_each_command() {
     let mut all: Vec<(String, String, String)> = Vec::new();
     for command in command().get_subcommands() {
         for option in command.get_arguments().filter(|option| option.get_long().is_some()) {
@@ -106,7 +106,7 @@ fn equal_options_have_equal_values() {
 }
 
 #[test]
-fn wrong_name_of_command_names_the_remedy() {
+fn unknown_command_error_names_the_remedy() {
     let rows: &[(&str, &[&str], &str)] = &[
         (
             "a misspelled command",
@@ -118,7 +118,7 @@ fn wrong_name_of_command_names_the_remedy() {
             &["demoo"],
             "unrecognized subcommand 'demoo' (some similar subcommands exist: 'demo', 'doctor')",
         ),
-        ("help for it", &["help", "edtor"], "a similar value exists: 'editor'"),
+        ("help for a misspelled command", &["help", "edtor"], "a similar value exists: 'editor'"),
         ("a misspelled page", &["help", "headles"], "a similar value exists: 'headless'"),
         ("a page as a command", &["headless"], "unrecognized subcommand 'headless'"),
         ("another word", &["dance"], "unrecognized subcommand 'dance'"),
@@ -168,7 +168,7 @@ fn wrong_option_error_names_the_remedy() {
         ),
         ("a word too many", &["tap", "x"], "unexpected argument 'x' found"),
         (
-            "no color",
+            "an unknown value of --color",
             &["--color", "red", "tap"],
             "'red' for '--color <WHEN>' [possible values: auto, always, never]",
         ),
@@ -180,7 +180,7 @@ fn wrong_option_error_names_the_remedy() {
 }
 
 #[test]
-fn options_of_all_commands_stand_anywhere() {
+fn global_options_may_stand_anywhere() {
     for words in [["--json", "--color", "never", "tap"], ["tap", "--json", "--color", "never"]] {
         let cli = parse(&line(&words)).unwrap();
         assert!(cli.json && cli.color == ColorChoice::Never, "{words:?}");
@@ -221,7 +221,7 @@ fn all() -> impl Iterator<Item = (String, String)> {
     helps.into_iter()
 }
 
-/// Returns the deviations of a help from the style.
+/// Returns where a help text deviates from the style.
 fn faults(name: &str, help: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let lines: Vec<&str> = help.trim_end().lines().collect();
@@ -247,7 +247,7 @@ fn faults(name: &str, help: &str) -> Vec<String> {
     // An installed program has no other pages.
     let end = help.rsplit_once("Exit status:").map_or("", |(_, end)| end);
     let pages: Vec<&str> =
-        end.split("`ide-mcp help").skip(1).map(|behind| behind.split('`').next().unwrap().trim()).collect();
+        end.split("`ide-mcp help").skip(1).map(|after| after.split('`').next().unwrap().trim()).collect();
     if pages.is_empty() || help.contains("docs/") {
         faults.push(format!("the end names no page of the program: {end}"));
     }

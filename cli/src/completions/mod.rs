@@ -11,7 +11,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
-Create the directory of the file first. The shell reads the file as it starts;
+Create the directory of the file first. The shell reads it when it starts;
 for zsh, the directory has to be in fpath before compinit runs. All completions
 except those for nushell call `ide-mcp`, so it has to be in PATH.
 
@@ -22,8 +22,9 @@ Examples:
   ide-mcp completions powershell >> $PROFILE
 
 Exit status: 0; 1 if standard output cannot be written; 2 if the command line
-is wrong
-`ide-mcp help` has the commands.";
+is wrong.
+
+`ide-mcp help` lists the commands.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]

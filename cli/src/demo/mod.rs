@@ -25,7 +25,7 @@ use std::thread;
 use std::time::Duration;
 
 const AFTER_HELP: &str = "\
-The agent proposes three changes: you accept one, edit one and reject one. Its
+The agent proposes three changes: you accept one, edit one and reject one. The
 files are in a temporary folder, which is removed at the end, and your own
 agents do not attach. F6 or Alt+N skips a step, and Ctrl+Q ends the demo.
 
@@ -34,10 +34,11 @@ Examples:
   NO_COLOR=1 ide-mcp demo
 
 Exit status: 0; 1 if the agent could not attach, or the folder could not be
-removed; 2 if there is no terminal, or the command line is wrong
+removed; 2 if there is no terminal, or the command line is wrong.
+
 `ide-mcp help editor` has the editor for your own files.";
 
-/// Stands behind the last line of the editor, on the screen that stays.
+/// The text that stays in the terminal at the end, after the last line of the editor.
 const FAREWELL: &str = "
 
 a accepts a proposed change, e edits it first, r rejects it, Esc is for later.
@@ -45,10 +46,10 @@ In your editor: `ide-mcp plugin nvim` (or vim, emacs). Here: `ide-mcp editor`.
 Then `claude --ide`; without an account, `ide-mcp agent diff FILE NEWFILE`.
 If the agent does not attach: `ide-mcp doctor`";
 
-/// Follows it if the shell would not find the program: the demo is often started by cargo.
+/// Follows that text if the shell would not find the program: the demo is often started by cargo.
 const INSTALL: &str = "\nTo install ide-mcp: `cargo install --locked --path cli` in its checkout";
 
-/// How long the end waits for the agent, which may be writing a file.
+/// How long the demo waits at its end for the agent, which may be writing a file.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const PROGRAM: Program = Program("demo");
@@ -64,7 +65,7 @@ pub(crate) fn main(_: &Options) -> ExitCode {
     }
 }
 
-/// Returns the last words for a shell with this PATH.
+/// Returns the text for the end, for a shell with this PATH.
 fn farewell(path: &OsStr) -> String {
     let names: &[&str] = if cfg!(windows) { &["ide-mcp.exe"] } else { &["ide-mcp"] };
     let is_installed = on_path(path, names).is_some();

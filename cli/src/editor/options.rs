@@ -26,7 +26,8 @@ Examples:
   sleep infinity | ide-mcp editor --headless --on-diff accept
 
 Exit status: 0; 1 if the editor cannot go on, for example because its events
-are not read; 2 if it cannot begin, or the command line is wrong
+are not read; 2 if it cannot begin, or the command line is wrong.
+
 `ide-mcp help headless` has the commands and the events without a screen.";
 
 #[derive(Debug, Default, clap::Args)]
@@ -74,8 +75,7 @@ pub(crate) struct Options {
     /// On a change: ask (default), accept, reject or hold it
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]
     on_diff: Option<OnDiff>,
-    /// Also show agents the files that .gitignore and the like name, but not
-    /// those that usually have secrets
+    /// Also show agents ignored files, but not likely secrets
     #[arg(long, conflicts_with = "ignore")]
     no_ignore: bool,
     /// Hide these files, although the file of --config says `ignore = false`

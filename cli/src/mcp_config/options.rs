@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
 The command prints the path of the file, and the line that starts the agent
-with it. The file has the token of the editor: do not commit it. A file of
---bridge has no token.
+with it. The file contains the token of the editor: do not commit it. With
+--bridge the file has no token.
 
 Examples:
   ide-mcp mcp-config
@@ -15,8 +15,10 @@ Examples:
   ide-mcp mcp-config --bridge --out .mcp.json
 
 Exit status: 0; 1 if the file cannot be written, or if the editor is not built
-with ide-mcp; 2 if there is no editor, or the command line is wrong
-`ide-mcp help models` and `ide-mcp help search` have the rest.";
+with ide-mcp; 2 if there is no editor, or the command line is wrong.
+
+`ide-mcp help models` explains the tools for models, and `ide-mcp help search`
+the search for the editor.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -35,7 +37,7 @@ pub(crate) struct Options {
     /// --bridge: bridge.mcp.json there)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
-    /// Write over an existing FILE
+    /// Overwrite an existing FILE
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
     /// Print the path and the line as JSON

@@ -16,7 +16,8 @@ Examples:
   ide-mcp plugin nvim --remove
 
 Exit status: 0; 1 if the directory cannot be written, or is not that of an
-earlier version of the plugin; 2 if the command line is wrong
+earlier version of the plugin; 2 if the command line is wrong.
+
 `ide-mcp help protocol` is for editors without a plugin.";
 
 #[derive(Debug, clap::Args)]

@@ -14,8 +14,9 @@ Examples:
   ide-mcp agent --script session.script
 
 Exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong, or
-the output cannot be written
-`ide-mcp help records` has the rest.";
+the output cannot be written.
+
+`ide-mcp help records` explains records, filters and scripts.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
@@ -56,7 +57,8 @@ pub(crate) struct Options {
     /// Print one line per message, as the live view of tap does
     #[arg(long, conflicts_with = "to_script")]
     list: bool,
-    /// Print only these lines, as for tap
+    /// Print only the messages of a method, tool, kind, side or connection;
+    /// -WORD hides them; repeatable (see `ide-mcp tap --help`)
     #[arg(long, value_name = "WORD", value_parser = Word::parse, allow_hyphen_values = true, requires = "list")]
     only: Vec<Word>,
     /// Print the agent's side as a script for `ide-mcp agent --script`, with
@@ -72,7 +74,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Refuses what clap cannot.
+    /// Refuses what clap does not see.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.json && (self.list || self.to_script) {
             return Err("--json goes with the comparison; the record itself is lines of JSON".into());

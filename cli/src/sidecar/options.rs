@@ -13,16 +13,17 @@ Examples:
   docker exec -i CONTAINER ide-mcp sidecar
 
 Exit status: 0; 1 if standard output cannot be written; 2 if the configuration
-or the command line is wrong, or if the sidecar cannot listen
+or the command line is wrong, or if the sidecar cannot listen.
+
 `ide-mcp help protocol` has the configuration, the commands and the events.";
 
-/// Returns the help of a program that has this command alone.
+/// Returns the help of a program that has only this command.
 #[cfg(not(feature = "clap"))]
 pub(crate) fn help() -> String {
     let options = "Options:\n  -h, --help     Print help\n  -V, --version  Print version";
     // The last line names a page, which this program does not have.
-    let behind = AFTER_HELP.rsplit_once('\n').map_or(AFTER_HELP, |(rest, _)| rest);
-    format!("{ABOUT}\n\nUsage: ide-mcp sidecar\n\n{options}\n\n{behind}")
+    let rest = AFTER_HELP.rsplit_once("\n\n").map_or(AFTER_HELP, |(rest, _)| rest);
+    format!("{ABOUT}\n\nUsage: ide-mcp sidecar\n\n{options}\n\n{rest}")
 }
 
 /// The command line for clap.

@@ -14,8 +14,10 @@ Examples:
   ide-mcp replay session.jsonl
 
 Exit status: 0; 1 if the record is incomplete; 2 if the tap cannot begin, or the
-command line is wrong
-`ide-mcp help records` and `ide-mcp help search` have the rest.";
+command line is wrong.
+
+`ide-mcp help records` explains records and filters, and `ide-mcp help search`
+the search for the editor.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, group(ArgGroup::new("one").args(["port", "lock", "cwd"])))]
@@ -78,7 +80,7 @@ impl Record {
         match self {
             Self::File(path) => {
                 let shown = path.display().to_string();
-                // A path in place of an option.
+                // The path must not be taken for an option.
                 let word = if shown.starts_with('-') { format!("./{shown}") } else { shown.clone() };
                 let line = |words: &[&str]| shell.run(&[], &[], words).map(|line| format!("\n  {line}"));
                 let lines =
@@ -92,7 +94,7 @@ impl Record {
 }
 
 impl Options {
-    /// Refuses what clap cannot.
+    /// Refuses what clap does not see.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.json && (self.live || !self.only.is_empty()) {
             return Err("--json excludes the live view: leave --live and --only out".into());
@@ -110,7 +112,7 @@ impl Options {
         self.only.iter().cloned().collect()
     }
 
-    /// Returns the outputs. A terminal gets the view in place of the transcript.
+    /// Returns the outputs. A terminal gets the view instead of the transcript.
     pub(crate) fn outputs(&self, is_terminal: bool) -> Result<Outputs, String> {
         let has_view = !self.json && (self.live || is_terminal);
         if !has_view && !self.only.is_empty() {
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn terminal_gets_view_in_place_of_transcript() {
+    fn terminal_gets_the_view_instead_of_the_transcript() {
         let file = || Record::File("f".into());
         let cases: &[(&[&str], bool, Record, bool)] = &[
             (&[], false, Record::Stdout, false),
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn whereabouts_are_a_command() {
+    fn whereabouts_end_with_the_command_that_replays() {
         let cases = [
             ("a/b.jsonl", Shell::Posix, Some("a/b.jsonl")),
             ("it's", Shell::Posix, Some(r"'it'\''s'")),
