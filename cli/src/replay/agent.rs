@@ -32,8 +32,8 @@ pub(crate) struct AgentCore<'a> {
     forms: BTreeMap<(u32, String), CallId>,
 }
 
-/// A source of randomness that draws the recorded key of a handshake. All masks are zero, since nothing compares
-/// them.
+/// A source of randomness that returns the recorded key of the handshake. All masks are zero, because they are not
+/// compared.
 fn recorded(mut key: Vec<u8>) -> impl FnMut(&mut [u8]) -> Result<(), Infallible> {
     move |out| {
         out.fill(0);
@@ -97,7 +97,7 @@ impl<'a> AgentCore<'a> {
         let mut config = ClientConfig::new(info, self.header.map_or(0, |header| header.port), token);
         config.host = field("host").unwrap_or_default();
         config.mcp.capabilities = read_member::<Json>(params, "capabilities").filter(|raw| raw.get() != "{}");
-        // Forms, declared the way this library does when the client shows them.
+        // The agent shows forms if it declared them in the way of this library.
         let elicitation = read_member::<Box<RawValue>>(config.mcp.capabilities.as_deref(), "elicitation");
         config.mcp.elicitation = elicitation.is_some_and(|declared| declared.get() == "{}");
         let answers = sent().filter_map(Expected::parsed);
@@ -218,7 +218,7 @@ impl Core for AgentCore<'_> {
     }
 }
 
-/// Whether this is the close frame of an agent that leaves.
+/// Returns true if this is the close frame of an agent that leaves.
 fn is_close(unit: &Unit) -> bool {
     matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if *payload == 1000_u16.to_be_bytes())
 }

@@ -24,7 +24,7 @@ const ANSWERED_BY_ITSELF: [&str; 2] = ["roots/list", "ping"];
 /// longer.
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// A script, and the connection whose messages it has.
+/// A script, and the connection from which its messages come.
 #[derive(Debug)]
 pub(crate) struct AgentScript {
     pub(crate) text: String,
@@ -46,7 +46,7 @@ impl AgentScript {
     ) -> Result<Self, String> {
         let conns = messages(transcript);
         let requests = |sent: &[Sent]| sent.iter().filter(|one| one.is_request()).count();
-        // If several have as many requests, take the first.
+        // If several connections have the most requests, take the first.
         let most = || conns.iter().rev().max_by_key(|(_, sent)| requests(sent)).map(|(conn, _)| *conn);
         let conn = conn.or_else(most).unwrap_or_default();
         let sent = conns.get(&conn).filter(|sent| requests(sent) > 0).ok_or_else(|| {
@@ -71,7 +71,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Whether this is a request that a script makes.
+    /// Returns true if this is a request that a script makes.
     fn is_request(&self) -> bool {
         let method = self.message.method.as_deref();
         let is_own = method.is_some_and(|method| BY_ITSELF.contains(&method));
@@ -264,7 +264,7 @@ impl Lines {
     }
 
     fn step(&mut self, step: &Line<'_>) {
-        // Texts and numbers can always be written to memory.
+        // Strings and numbers can always be written as JSON.
         self.lines.push(json_line(step).unwrap_or_default());
     }
 

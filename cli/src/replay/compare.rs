@@ -48,7 +48,7 @@ pub(crate) fn compare(recorded: &Expected, now: &Expected, by: Comparison, ids: 
     }
 }
 
-/// Gives an error of the replay the recorded text if only its code has a meaning.
+/// If only the code of an error has a meaning, replaces the text in the replay by the recorded one.
 fn adopt_text(recorded: &Value, now: &mut Value) {
     let code = |message: &Value| message.pointer("/error/code").and_then(Value::as_i64);
     let is_free = code(recorded).is_some_and(Fault::has_free_text) && code(recorded) == code(now);
@@ -59,8 +59,8 @@ fn adopt_text(recorded: &Value, now: &mut Value) {
     }
 }
 
-/// Whether the units are the same message in two runs: the answer to one request, or requests or notifications of one
-/// method.
+/// Returns true if the units are the same message in two runs: answers to the same request, or requests or
+/// notifications with the same method.
 pub(crate) fn corresponds(recorded: &Expected, now: &Expected) -> bool {
     match (class(recorded), class(now)) {
         (Class::Barrier, Class::Barrier) => recorded.message.is_some() == now.message.is_some(),
@@ -68,7 +68,7 @@ pub(crate) fn corresponds(recorded: &Expected, now: &Expected) -> bool {
     }
 }
 
-/// Whether the protocol leaves the order of the two units open. Answers may come in any order, and so may requests
+/// Returns true if the protocol leaves the order of the two units open. Answers may come in any order, and so may requests
 /// and notifications of different methods. MCP's own notifications, such as progress, keep their order with answers
 /// and requests.
 pub(crate) fn are_independent(a: &Expected, b: &Expected) -> bool {
@@ -83,7 +83,7 @@ pub(crate) fn are_independent(a: &Expected, b: &Expected) -> bool {
     }
 }
 
-/// The place of a unit in the order of messages.
+/// What a unit is, as far as the order of messages depends on it.
 #[derive(Debug, PartialEq, Eq)]
 enum Class {
     /// A head, a close frame, the handshake of the session, or bytes that are not a message: nothing may pass it.
@@ -146,7 +146,7 @@ fn in_lines(recorded: &[u8], now: &[u8]) -> Place {
     Place { path: format!("line {number} of the head"), recorded: line(&recorded), now: line(&now) }
 }
 
-/// The fields of a handshake that mean something. Letter case does not matter in the first two.
+/// The fields of a handshake that are compared. The values of the first two may differ in the case of letters.
 const FIELDS: [&str; 9] = [
     "upgrade",
     "connection",
@@ -160,7 +160,7 @@ const FIELDS: [&str; 9] = [
 ];
 
 fn in_fields(recorded: &[u8], now: &[u8]) -> Option<Place> {
-    // The reason phrase behind the status code is only for people.
+    // The reason phrase after the status code is only for people.
     let line = |head: &[u8]| {
         let first = head.split(|byte| *byte == b'\r').next().map(quote).unwrap_or_default();
         let is_answer = first.starts_with("HTTP/");
@@ -187,7 +187,7 @@ fn in_values(recorded: &[u8], now: &[u8]) -> Option<Place> {
     difference(&a, &b, Extent::Whole)
 }
 
-/// Returns the first difference of two texts that are one value in two spellings, or not JSON.
+/// Returns the first difference between two texts that are not JSON, or are the same JSON value in different spellings.
 fn in_bytes(recorded: &[u8], now: &[u8]) -> Place {
     let same = recorded.iter().zip(now).take_while(|(a, b)| a == b).count();
     let around = |text: &[u8]| quote(text.get(same.saturating_sub(20)..).unwrap_or_default());

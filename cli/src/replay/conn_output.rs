@@ -16,7 +16,7 @@ pub(crate) struct ConnOutput {
     pub(crate) ids: Ids,
     /// The bytes of an incomplete message of the peer, held back because its id may have to change.
     pub(crate) held: Vec<u8>,
-    /// Nobody receives the output any more.
+    /// True once nobody receives the output any more.
     pub(crate) is_mute: bool,
 }
 
@@ -33,7 +33,7 @@ impl ConnOutput {
         }
     }
 
-    /// Whether the unit at this index was sent already.
+    /// Returns true if the unit at this index was sent already.
     pub(crate) fn has(&self, place: usize) -> bool {
         place < self.next || self.early.contains(&place)
     }
@@ -47,7 +47,7 @@ impl ConnOutput {
         }
     }
 
-    /// Returns the bytes to feed in place of these: a message with the id of the replay, or nothing while a message
+    /// Returns the bytes to feed instead of these: a message with the id of the replay, or nothing while a message
     /// is incomplete.
     pub(crate) fn translate(&mut self, piece: &Piece, masked: bool) -> Option<Piece> {
         if !self.ids.differ() && self.held.is_empty() {

@@ -236,7 +236,7 @@ impl Core for EditorCore {
     }
 }
 
-/// Whether this is the close frame of an editor that ends.
+/// Returns true if this is the close frame of an editor that ends.
 fn is_going_away(unit: &Unit) -> bool {
     matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if payload.starts_with(&1001_u16.to_be_bytes()))
 }

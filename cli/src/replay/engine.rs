@@ -1,4 +1,4 @@
-//! What a run needs of the replayed side, and what it reports.
+//! What a run needs from the replayed side, and what it reports.
 //!
 //! A machine must repeat everything that it does by itself. It cannot repeat what its application did: there, the
 //! engine lets the [`Core`] act as the application did, and the output must be the same.
@@ -53,7 +53,8 @@ pub(crate) struct Outcome {
     pub(crate) difference: Option<Difference>,
     /// The number of equal heads and frames.
     pub(crate) same: usize,
-    /// The time and the connection of each choice.
+    /// The time and the connection of each choice between two possible orders of messages (see
+    /// [`search`](super::search)).
     pub(crate) choices: Vec<(Time, u32)>,
 }
 

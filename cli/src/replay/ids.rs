@@ -24,7 +24,7 @@ impl Ids {
         }
     }
 
-    /// Whether an id differs, so that answers must be changed.
+    /// Returns true if an id differs, so that answers must be changed.
     pub(crate) fn differ(&self) -> bool {
         !self.pairs.is_empty()
     }
@@ -95,7 +95,7 @@ mod tests {
         let cases = [
             ("a request", ask(9001, 5), ask(1, 6), ask(9001, 5)),
             ("a cancellation", cancel(9001), cancel(1), cancel(9001)),
-            ("of another request", cancel(9001), cancel(2), cancel(2)),
+            ("a cancellation of another request", cancel(9001), cancel(2), cancel(2)),
             ("an answer", answer(9001), answer(1), answer(1)),
         ];
         for (name, recorded, mut now, expected) in cases {

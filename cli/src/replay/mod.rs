@@ -41,7 +41,7 @@ use std::process::ExitCode;
 /// The exit status for a difference.
 const DIFFERENT: u8 = 1;
 
-/// The largest transcript. It is in memory as a whole, several times.
+/// The maximum size of a transcript. Several copies of all of it are in memory.
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
 const PROGRAM: Program = Program("replay");

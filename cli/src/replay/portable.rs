@@ -16,7 +16,7 @@ const EPOCH_MS: f64 = 1e12;
 /// Knows the folder of one session.
 #[derive(Debug)]
 pub(crate) struct Portable {
-    /// The texts of the folder, and their names in a script. The URI is first, since it contains the path.
+    /// The spellings of the folder, and their placeholders in a script. The URI comes first, since it contains the path.
     folder: Vec<(String, &'static str)>,
 }
 
@@ -33,7 +33,7 @@ impl Portable {
         Self { folder: texts.filter(|(text, _)| !text.is_empty()).collect() }
     }
 
-    /// Returns a value to send, with the folder replaced by its name.
+    /// Returns a value to send, with the folder replaced by its placeholder.
     pub(crate) fn relativize(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.replace_folder(text).into(),
@@ -46,7 +46,7 @@ impl Portable {
     }
 
     /// Returns a value to expect: like `relativize`, with [`ANY`] for other parts that differ from run to run. JSON
-    /// in a text is expected as JSON.
+    /// in a string is expected as JSON.
     pub(crate) fn generalize(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => match contained(text) {
@@ -70,23 +70,24 @@ impl Portable {
         }
     }
 
-    /// Replaces the folder in a text by its name.
+    /// Replaces the folder in a string by its placeholder.
     fn replace_folder(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (folder, name) in &self.folder {
-            // A long path is always the folder, as in `-I/home/me/project`. `/app` is also part of `./app`.
+            // A path of several parts always means the folder, as in `-I/home/me/project`. A path of one part may not:
+            // `./app` also contains `/app`.
             let is_short = folder.matches(['/', '\\']).count() == 1;
             let mut pieces = text.split(folder.as_str());
             let mut before = pieces.next().unwrap_or_default();
             let mut done = before.to_owned();
-            for behind in pieces {
+            for after in pieces {
                 // Neither `/app2` nor `./app` is in `/app`; `file:///app` is.
-                let is_behind_name = before.ends_with(|c| c == '/' || is_of_name(c));
-                let begins = !is_short || !is_behind_name || before.ends_with("://");
-                let is_whole = begins && !behind.starts_with(is_of_name);
+                let follows_name = before.ends_with(|c| c == '/' || is_of_name(c));
+                let begins = !is_short || !follows_name || before.ends_with("://");
+                let is_whole = begins && !after.starts_with(is_of_name);
                 done.push_str(if is_whole { name } else { folder });
-                done.push_str(behind);
-                before = if behind.is_empty() { folder } else { behind };
+                done.push_str(after);
+                before = if after.is_empty() { folder } else { after };
             }
             text = done;
         }
@@ -102,7 +103,7 @@ fn platform_of(folder: &str) -> Platform {
     if has_drive { Platform::Windows } else { Platform::Posix }
 }
 
-/// Whether a name in a path can go on with this character.
+/// Returns true if a name in a path can contain this character.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "_-.%".contains(c)
 }
@@ -111,7 +112,7 @@ fn contained(text: &str) -> Option<Value> {
     text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(text).ok())?
 }
 
-/// Whether a text is an absolute path or a `file:` URI, on any system.
+/// Returns true if a string is an absolute path or a `file:` URI, on any system.
 fn is_absolute(text: &str) -> bool {
     let is_drive = matches!(text.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
     let is_path = text.strip_prefix('/').is_some_and(|rest| rest.contains('/')) && !text.contains('\n');
@@ -130,11 +131,11 @@ mod tests {
             ("a path", json!("/home/me/my project/a.txt"), json!("${folder}/a.txt")),
             ("the folder", json!("/home/me/my project"), json!("${folder}")),
             ("a URI", json!("file:///home/me/my%20project/a.txt"), json!("${folder_uri}/a.txt")),
-            ("in a text", json!("Opened /home/me/my project/a."), json!("Opened ${folder}/a.")),
+            ("inside of a string", json!("Opened /home/me/my project/a."), json!("Opened ${folder}/a.")),
             ("another folder", json!("see /home/me/my project2/a"), json!("see /home/me/my project2/a")),
             ("another path", json!("/tmp/x"), json!("${any}")),
             ("another URI", json!("file:///tmp"), json!("${any}")),
-            ("a path of Windows", json!(r"c:\x"), json!("${any}")),
+            ("a Windows path", json!(r"c:\x"), json!("${any}")),
             ("a command", json!("/compact"), json!("/compact")),
             (
                 "numbers",
@@ -147,7 +148,7 @@ mod tests {
                 json!({"pid": "${any}", "port": "${any}", "line": 9, "time": {"a": 1}}),
             ),
             (
-                "JSON in a text",
+                "JSON in a string",
                 json!("{\"path\":\"/home/me/my project/a\",\"pid\":1}"),
                 json!({"path": "${folder}/a", "pid": "${any}"}),
             ),

@@ -94,7 +94,7 @@ impl Conversation {
                 }));
             }
         };
-        // Small pieces are forwarded as small pieces.
+        // Small pieces are forwarded at once, not collected into larger ones.
         agent.set_nodelay(true)?;
         editor.set_nodelay(true)?;
         let pipe = |from, to: &TcpStream, redactor| -> io::Result<Shared> {

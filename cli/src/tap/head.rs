@@ -9,7 +9,7 @@ use crate::tap::secrets::{is_mark, secret_at};
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp_driver::Trust;
 
-/// The maximum size of a head, more than any editor takes. A longer head is forwarded unchanged.
+/// The maximum size of a head, more than any editor accepts. A longer head is forwarded unchanged.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
 
 const TOKEN_FIELD: &str = "x-claude-code-ide-authorization";
@@ -27,7 +27,7 @@ pub(crate) struct Ends {
     pub(crate) trust: Trust,
 }
 
-/// A head in the form for the editor and in the form for the transcript.
+/// A head as it is sent to the editor, and as it is recorded.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rewritten {
     pub(crate) sent: Vec<u8>,
@@ -53,12 +53,12 @@ impl Ends {
             }
             let secret = secret_at(line);
             is_secret = secret.is_some();
-            let Some((name, value, behind)) = field(line) else {
+            let Some((name, value, after)) = field(line) else {
                 out.hiding(line, secret.unwrap_or(line.len()));
                 continue;
             };
-            let before = line.len().saturating_sub(value.len().saturating_add(behind));
-            let (before, behind) = (
+            let before = line.len().saturating_sub(value.len().saturating_add(after));
+            let (before, after) = (
                 line.get(..before).unwrap_or_default(),
                 line.get(before.saturating_add(value.len())..).unwrap_or_default(),
             );
@@ -66,9 +66,9 @@ impl Ends {
                 "host" => {
                     out.both(before);
                     out.both(&self.host(value));
-                    out.both(behind);
+                    out.both(after);
                 }
-                TOKEN_FIELD => self.token(before, value, behind, &mut out),
+                TOKEN_FIELD => self.token(before, value, after, &mut out),
                 // The tap could not find tokens in compressed messages. Every agent and editor
                 // works without compression.
                 "sec-websocket-extensions" => {}
@@ -88,9 +88,9 @@ impl Ends {
         }
         // Without a path, the version or the line feed follows the authority.
         let end = authority.iter().position(|byte| *byte == b' ').unwrap_or(authority.len());
-        let (authority, behind) = authority.split_at(end);
+        let (authority, after) = authority.split_at(end);
         let path = path.map(|path| [b"/", path].concat()).unwrap_or_default();
-        [scheme, b"//", &self.host(authority), behind, &path].concat()
+        [scheme, b"//", &self.host(authority), after, &path].concat()
     }
 
     /// Replaces our port by the editor's. Any other value is for the editor to judge.
@@ -102,7 +102,7 @@ impl Ends {
         }
     }
 
-    fn token(&self, before: &[u8], value: &[u8], behind: &[u8], out: &mut Rewritten) {
+    fn token(&self, before: &[u8], value: &[u8], after: &[u8], out: &mut Rewritten) {
         let editor = self.editor_token.as_ref();
         let ours = self.token.matches(Some(value));
         // An editor that requires no token must not get the token of the tap.
@@ -114,7 +114,7 @@ impl Ends {
         out.both(before);
         out.sent.extend_from_slice(sent);
         out.recorded.resize(out.recorded.len().saturating_add(sent.len()), if right { b'*' } else { b'-' });
-        out.both(behind);
+        out.both(after);
     }
 }
 
@@ -134,8 +134,8 @@ impl Rewritten {
     }
 
     /// Forwards a line unchanged. The record has the line up to `from`, and the separators there. In the text after
-    /// them, minus signs replace all bytes but those that are invalid in a field, since the editor judges the line by
-    /// these.
+    /// them, minus signs replace all bytes except those that are invalid in a field, since the editor judges the line
+    /// by these.
     fn hiding(&mut self, line: &[u8], from: usize) {
         let (known, rest) = line.split_at(from.min(line.len()));
         let marks = rest.iter().position(|byte| !is_mark(*byte)).unwrap_or(rest.len());
@@ -198,9 +198,15 @@ mod tests {
                 "X-Claude-Code-Ide-Authorization: third\r\n",
                 Some("X-Claude-Code-Ide-Authorization: -----\r\n"),
             ),
-            ("none is wanted", None, "X-Claude-Code-Ide-Authorization: ours\r\n", "", None),
             (
-                "none is wanted, another one",
+                "no token is wanted, and ours is sent",
+                None,
+                "X-Claude-Code-Ide-Authorization: ours\r\n",
+                "",
+                None,
+            ),
+            (
+                "no token is wanted, and another one is sent",
                 None,
                 "X-Claude-Code-Ide-Authorization: x\r\n",
                 "X-Claude-Code-Ide-Authorization: x\r\n",
@@ -208,8 +214,8 @@ mod tests {
             ),
             ("compression", Some("theirs"), "Sec-WebSocket-Extensions: permessage-deflate\r\n", "", None),
             ("a web page", Some("theirs"), "Origin: http://a:5000\r\n", "Origin: http://a:5000\r\n", None),
-            ("no field", Some("theirs"), "\u{0}\u{1}\r\n\n", "\u{0}\u{1}\r\n\n", None),
-            ("cut", Some("theirs"), "X-Claude-Code-Ide-Auth", "X-Claude-Code-Ide-Auth", None),
+            ("not a field", Some("theirs"), "\u{0}\u{1}\r\n\n", "\u{0}\u{1}\r\n\n", None),
+            ("an incomplete field", Some("theirs"), "X-Claude-Code-Ide-Auth", "X-Claude-Code-Ide-Auth", None),
         ];
         for (name, token, fields, sent, recorded) in cases {
             let head = |fields: &str| format!("GET / HTTP/1.1\r\n{fields}\r\n");
@@ -259,12 +265,12 @@ mod tests {
                 b" X-Claude-Code-Ide-Authorization: ------\r\n",
             ),
             (
-                "folded",
+                "folded lines",
                 b"X-Claude-Code-Ide-Authorization: a\r\n secret\r\n\tmore\r\nA: b\r\n",
                 b"X-Claude-Code-Ide-Authorization: -\r\n ------\r\n\t----\r\nA: b\r\n",
             ),
             (
-                "behind a bare carriage return",
+                "after a bare carriage return",
                 b"A: b\rX-Claude-Code-Ide-Authorization: secret\r\n",
                 b"A: b\rX-Claude-Code-Ide-Authorization: ------\r\n",
             ),
@@ -274,11 +280,19 @@ mod tests {
                 b"X-CLAUDE-CODE-IDE-AUTHORIZATION ------\r\n",
             ),
             ("an equals sign", b"X_Ide_Auth=secret\r\n", b"X_Ide_Auth=------\r\n"),
-            ("no text", b"\xffX-Ide-Token\xff: secret\xff\r\n", b"\xffX-Ide-Token\xff: -------\r\n"),
+            (
+                "bytes that are not UTF-8",
+                b"\xffX-Ide-Token\xff: secret\xff\r\n",
+                b"\xffX-Ide-Token\xff: -------\r\n",
+            ),
             ("another field", b"Authorization: Bearer se:cret\r\n", b"Authorization: --------------\r\n"),
             ("a cookie", b"cookie: a=secret; b=secret\r\n", b"cookie: ------------------\r\n"),
-            ("cut", b"X-Claude-Code-Ide-Authorization : sec", b"X-Claude-Code-Ide-Authorization : ---"),
-            ("cut in the name", b"X-Claude-Code-Ide-Au", b"X-Claude-Code-Ide-Au"),
+            (
+                "an incomplete value",
+                b"X-Claude-Code-Ide-Authorization : sec",
+                b"X-Claude-Code-Ide-Authorization : ---",
+            ),
+            ("an incomplete name", b"X-Claude-Code-Ide-Au", b"X-Claude-Code-Ide-Au"),
             (
                 "nothing secret",
                 b"A : b\r\n c\r\nSec-WebSocket-Key: d==\r\n",

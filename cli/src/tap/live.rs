@@ -27,7 +27,7 @@ impl<W: Write> Write for Live<W> {
             self.held.extend_from_slice(piece);
             if piece.ends_with(b"\n") {
                 let text = std::mem::take(&mut self.held);
-                // The tap writes no other lines.
+                // The tap writes only lines that can be read.
                 let line = std::str::from_utf8(&text).ok().and_then(read_line);
                 let rows = line.map(|line| self.view.show(&line, &(self.screen)())).unwrap_or_default();
                 rows.iter().try_for_each(|row| writeln!(self.out, "{row}"))?;

@@ -101,7 +101,7 @@ impl Pipe {
         let _ = self.to.shutdown(Shutdown::Write);
     }
 
-    /// Ends this direction because the tap ends: the receiver gets a close frame with 1001 in place of the sender's,
+    /// Ends this direction because the tap ends: the receiver gets a close frame with 1001 instead of the sender's,
     /// unless a frame is incomplete or there is no room.
     pub(crate) fn close(&mut self) {
         if self.is_over {
@@ -190,7 +190,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn accepted_agent_is_seen_at_every_cut() {
+    fn accepted_agent_is_noticed_wherever_a_read_ends() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let refused = b"HTTP/1.1 401 Unauthorized\r\n\r\nHTTP/1.1 101 ";
         let accepted = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";

@@ -6,8 +6,8 @@ use crate::tap::secrets::{is_mark, secret_at};
 /// Replaces possible tokens in the request line by minus signs. Keeps everything that an editor judges the line by:
 /// the division into parts, the bytes that are invalid in all parts, and the version.
 pub(crate) fn hide(line: &mut [u8]) {
-    let mut behind_spaces = (1..).zip(&*line).filter(|(_, byte)| **byte == b' ').map(|(at, _)| at);
-    let mut next = || behind_spaces.next().unwrap_or(line.len());
+    let mut after_spaces = (1..).zip(&*line).filter(|(_, byte)| **byte == b' ').map(|(at, _)| at);
+    let mut next = || after_spaces.next().unwrap_or(line.len());
     let (target, version) = (next(), next());
     let (start, version) = line.split_at_mut(version);
     let (version, rest) = version.split_at_mut(version_len(version));
@@ -19,8 +19,8 @@ pub(crate) fn hide(line: &mut [u8]) {
     if is_request {
         return in_target(target);
     }
-    // A target with a space or without an end, or a field in place of the request line: the end of
-    // a value is unknown.
+    // A target with a space or without an end, or a field instead of the request line: we do not
+    // know where a value ends.
     let mut is_value = false;
     for byte in start.iter_mut().chain(rest) {
         let begins = begins_value(*byte);
@@ -66,7 +66,7 @@ fn token_at(parameter: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns true if a value can begin after this byte, such as the colon behind the name of a field.
+/// Returns true if a value can begin after this byte, such as the colon after the name of a field.
 const fn begins_value(byte: u8) -> bool {
     matches!(byte, b'?' | b'=' | b':')
 }
@@ -106,21 +106,25 @@ mod tests {
     /// Request lines as sent and as recorded.
     const REQUESTS: &[(&str, &[u8], &[u8])] = &[
         ("no query", b"GET /token/auth HTTP/1.1\r\n", b"GET /token/auth HTTP/1.1\r\n"),
-        ("no token in either", b"GET /token/auth?a=b HTTP/1.1\r\n", b"GET /token/auth?a=b HTTP/1.1\r\n"),
+        (
+            "no token in path or query",
+            b"GET /token/auth?a=b HTTP/1.1\r\n",
+            b"GET /token/auth?a=b HTTP/1.1\r\n",
+        ),
         ("a path that names no value", b"GET /authors HTTP/1.1\r\n", b"GET /authors HTTP/1.1\r\n"),
         ("nothing secret", b"GET /?a=b&c-d=/e.f&g= HTTP/1.1\r\n", b"GET /?a=b&c-d=/e.f&g= HTTP/1.1\r\n"),
         ("a token", b"GET /?authToken=secret HTTP/1.1\r\n", b"GET /?authToken=------ HTTP/1.1\r\n"),
         (
-            "among others",
+            "a token among others",
             b"GET /?a=b&X-TOKEN=se=cr?t%3d&c=d HTTP/1.1\r\n",
             b"GET /?a=b&X-TOKEN=----------&c=d HTTP/1.1\r\n",
         ),
         (
-            "two",
+            "two tokens",
             b"GET /a?token=secret&my_cookie=x HTTP/1.1\r\n",
             b"GET /a?token=------&my_cookie=- HTTP/1.1\r\n",
         ),
-        ("no name", b"GET /?secret HTTP/1.1\r\n", b"GET /?------ HTTP/1.1\r\n"),
+        ("a value without a name", b"GET /?secret HTTP/1.1\r\n", b"GET /?------ HTTP/1.1\r\n"),
         ("an empty name", b"GET /?=secret HTTP/1.1\r\n", b"GET /?------- HTTP/1.1\r\n"),
         (
             "an ampersand in the token",
@@ -143,32 +147,40 @@ mod tests {
             b"GET /?-------------------------- HTTP/1.1\r\n",
         ),
         ("a fragment", b"GET /?a=b#token=secret HTTP/1.1\r\n", b"GET /?---#------------ HTTP/1.1\r\n"),
-        ("above ASCII", b"GET /?token=secr\xc3\xa9t HTTP/1.1\r\n", b"GET /?token=----\xc3\xa9- HTTP/1.1\r\n"),
-        ("in the path", b"GET /x;token=secret HTTP/1.1\r\n", b"GET /x;token=------ HTTP/1.1\r\n"),
         (
-            "before the host",
+            "a character above ASCII",
+            b"GET /?token=secr\xc3\xa9t HTTP/1.1\r\n",
+            b"GET /?token=----\xc3\xa9- HTTP/1.1\r\n",
+        ),
+        ("a token in the path", b"GET /x;token=secret HTTP/1.1\r\n", b"GET /x;token=------ HTTP/1.1\r\n"),
+        (
+            "a token before the host",
             b"GET http://token:secret@a/ HTTP/1.1\r\n",
             b"GET http://token:------@-- HTTP/1.1\r\n",
         ),
         ("a space in the token", b"GET /?token=sec ret HTTP/1.1\r\n", b"GET /?--------- --- --------\r\n"),
-        ("something behind the version", b"GET /?a=b HTTP/1.1 secret\r\n", b"GET /?--- HTTP/1.1 ------\r\n"),
+        ("something after the version", b"GET /?a=b HTTP/1.1 secret\r\n", b"GET /?--- HTTP/1.1 ------\r\n"),
         ("another version", b"GET /?token=secret HTTP/1.0\r\n", b"GET /?token=------ HTTP/1.0\r\n"),
         ("no version", b"GET /?token=secret\r\n", b"GET /?------------\r\n"),
         (
-            "a tab for the first space",
+            "a tab instead of the first space",
             b"GET\t/?token=secret HTTP/1.1\r\n",
             b"GET\t/?------------ --------\r\n",
         ),
         ("two spaces", b"GET  /?token=secret HTTP/1.1\r\n", b"GET  /?------------ --------\r\n"),
         (
-            "behind a bare carriage return",
+            "after a bare carriage return",
             b"GET / HTTP/1.1\rX-Auth: secret\r\n",
             b"GET / HTTP/1.1\rX-Auth: ------\r\n",
         ),
-        ("a field in its place", b"X-Ide-Authorization: secret\r\n", b"X-Ide-Authorization: ------\r\n"),
-        ("no request", b"\x16\x03\x01 abc\r\n", b"\x16\x03\x01 abc\r\n"),
-        ("cut", b"GET /?authToken=sec", b"GET /?-------------"),
-        ("cut in the version", b"GET /?token=secret HTTP/1.", b"GET /?------------ -------"),
+        (
+            "a field instead of the request line",
+            b"X-Ide-Authorization: secret\r\n",
+            b"X-Ide-Authorization: ------\r\n",
+        ),
+        ("not a request", b"\x16\x03\x01 abc\r\n", b"\x16\x03\x01 abc\r\n"),
+        ("an incomplete target", b"GET /?authToken=sec", b"GET /?-------------"),
+        ("an incomplete version", b"GET /?token=secret HTTP/1.", b"GET /?------------ -------"),
     ];
 
     #[test]

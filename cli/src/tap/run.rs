@@ -262,7 +262,7 @@ impl Tap {
     }
 }
 
-/// Returns how agents attach to the tap, one way a row.
+/// Returns how agents attach to the tap, one way per row.
 fn ways(port: u16) -> String {
     [
         "/ide in Claude Code",
@@ -281,7 +281,7 @@ fn sinks(options: &Options, outputs: &Outputs, header: &Header) -> Result<Vec<Si
         Record::Nowhere => None,
     };
     let view = outputs.has_view.then(|| Sink::view(options.only()));
-    // The transcript is first, because at the end it has all the time that it needs.
+    // The transcript comes first, so that at the end it gets all the time that it needs.
     Ok(transcript.into_iter().chain(view).collect())
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// How long a message waits for room while [`MAX_WAITING`] bytes of the transcript are queued. A slow disk makes room
-/// for a line much sooner, and a writer without room after this time will not have it soon.
+/// for a line much sooner, and a writer that still has no room will not have any soon.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -179,7 +179,9 @@ mod tests {
         let temp = crate::support::temp::private_temp_dir();
         let path = temp.path().join("most.jsonl");
         // The times in the lines differ in their number of digits.
-        for (name, room, lines) in [("none", 0, 0), ("too little", 20, 0), ("enough for one", 120, 1)] {
+        for (name, room, lines) in
+            [("no room for a line", 0, 0), ("too little room", 20, 0), ("room for one line", 120, 1)]
+        {
             let most = u64::try_from(first + room).unwrap();
             let recorder = Recorder::new(vec![Sink::transcript(Some(&path), true, most, &header).unwrap()]);
             recorder.hold(1);

@@ -1,4 +1,4 @@
-//! The scripts that recorded messages become.
+//! The scripts that are made from recorded messages.
 
 use super::*;
 use crate::support::transcript::read;

@@ -35,8 +35,8 @@ fn bytes_differ_in_spelling_too() {
     let cases = [
         ("the same", text("x"), text("x"), None),
         ("a member", text(r#"{"a":[1,{"b":2}]}"#), text(r#"{"a":[1,{"b":3}]}"#), Some(("a[1].b", "2", "3"))),
-        ("spelled otherwise", text("[1]"), text("[ 1]"), Some(("byte 1 of the text", "[1]", "[ 1]"))),
-        ("no JSON", text("abc"), text("abd"), Some(("byte 2 of the text", "abc", "abd"))),
+        ("another spelling", text("[1]"), text("[ 1]"), Some(("byte 1 of the text", "[1]", "[ 1]"))),
+        ("not JSON", text("abc"), text("abd"), Some(("byte 2 of the text", "abc", "abd"))),
         (
             "a close code",
             control(Opcode::Close, b"\x03\xe8"),
@@ -68,10 +68,10 @@ fn meaning_differs_by_values() {
     };
     let answer = |result: &str| text(&format!(r#"{{"id":1,"result":{result}}}"#));
     let cases = [
-        ("spelled otherwise", answer("[1]"), text(r#"{"result": [1.0], "id": 1}"#), None),
+        ("another spelling", answer("[1]"), text(r#"{"result": [1.0], "id": 1}"#), None),
         ("a value", answer(r#"{"a":[1]}"#), answer(r#"{"a":[2]}"#), Some(("result.a[0]", "1", "2"))),
-        ("the id of an own request", ask(9001, "ping"), ask(1, "ping"), None),
-        ("the text of no such method", error(-32601, "a"), error(-32601, "b"), None),
+        ("the id of a request of the replayed side", ask(9001, "ping"), ask(1, "ping"), None),
+        ("the text of an error about an unknown method", error(-32601, "a"), error(-32601, "b"), None),
         (
             "the text of another error",
             error(-32602, "a"),
@@ -133,7 +133,7 @@ fn order_matters_where_protocol_requires_it() {
         ("two answers", answer(1), answer(2), true),
         ("an answer and a push", answer(1), notify("selection_changed"), true),
         ("two pushes", notify("selection_changed"), notify("at_mentioned"), true),
-        ("pushes of one kind", notify("selection_changed"), notify("selection_changed"), false),
+        ("pushes with the same method", notify("selection_changed"), notify("selection_changed"), false),
         ("progress and an answer", notify("notifications/progress"), answer(1), false),
         ("a request and an answer", ask("roots/list"), answer(1), true),
         ("a ping and an answer", control(Opcode::Ping, b""), answer(1), true),

@@ -56,7 +56,7 @@ struct Trace {
     star: u8,
 }
 
-/// From this number of bytes on, a text that begins like a token is taken for part of it.
+/// At least this many bytes that begin like a token are taken for a part of it.
 const SUSPICIOUS: usize = 8;
 
 const SWITCHING: &[u8] = b"HTTP/1.1 101";
@@ -90,18 +90,18 @@ impl Redactor {
     /// Takes these bytes, and returns those that can be recorded now.
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut rest = bytes;
-        while let [first, behind @ ..] = rest {
+        while let [first, after @ ..] = rest {
             rest = match &mut self.walk {
                 Walk::Payload { header, done } => {
                     let left = usize::try_from(header.len.saturating_sub(*done)).unwrap_or(usize::MAX);
-                    let (piece, behind) = rest.split_at(left.min(rest.len()));
+                    let (piece, after) = rest.split_at(left.min(rest.len()));
                     let (header, from) = (*header, *done);
                     *done = done.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
                     if *done >= header.len {
                         self.walk = Walk::Frame { header: Vec::new() };
                     }
                     self.payload(header, from, piece);
-                    behind
+                    after
                 }
                 Walk::Plain => {
                     self.search(Opcode::Text, rest, rest);
@@ -113,7 +113,7 @@ impl Redactor {
                 }
                 Walk::Head { .. } | Walk::Frame { .. } => {
                     self.single(*first);
-                    behind
+                    after
                 }
             };
         }
@@ -256,7 +256,7 @@ mod tests {
         let texts: &[(&str, &[u8], &[u8])] = &[
             ("none", b"aabaaab", b"aabaaab"),
             ("alone", SECRET, b"*******"),
-            ("behind its own beginning", b"aabaaabaaac", b"aaba*******"),
+            ("after its own beginning", b"aabaaabaaac", b"aaba*******"),
             ("twice", b"aabaaacaabaaac", b"**************"),
             ("the other, which overlaps itself", b"xzzzx", b"x***x"),
             ("both", b"zzaabaaaczz", b"***********"),
