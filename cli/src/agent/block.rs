@@ -1,4 +1,4 @@
-//! Shows the blocks of a result, to a user or to a program that reads lines: texts as they are, and one line for
+//! Shows the content blocks of a result, to a user or to a program that reads lines: text as it is, and one line for
 //! anything else.
 
 use ide_mcp::ide::kit::display_safe;
@@ -9,7 +9,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Returns a block as text: that of a text or of an embedded resource, or else one line that describes the block.
+/// Returns a block as text: the text of a text block or of an embedded resource, or else one line that describes the
+/// block.
 pub(crate) fn shown<'a>(block: &'a Content<'_>) -> Cow<'a, str> {
     match block {
         Content::Text(text) => Cow::Borrowed(text),
@@ -18,7 +19,8 @@ pub(crate) fn shown<'a>(block: &'a Content<'_>) -> Cow<'a, str> {
     }
 }
 
-/// Returns the `structuredContent` of a result as JSON. Servers repeat it in a text, so it is needed only without one.
+/// Returns the `structuredContent` of a result as JSON. Servers usually repeat it in a text block, so it is needed only
+/// if there is none.
 pub(crate) fn structured(result: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -69,7 +71,7 @@ fn word(value: &Value, name: &str) -> Option<String> {
     text(value, name).map(|text| display_safe(text).into_owned())
 }
 
-/// Returns the size of what is written in Base64.
+/// Returns the size of the data that a member has in Base64.
 fn size(value: &Value, name: &str) -> Option<String> {
     let len = text(value, name)?.trim_end_matches('=').len();
     let bytes = len.saturating_mul(3) / 4;
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn block_that_is_no_text_is_shown_in_one_line() {
+    fn block_without_text_is_shown_in_one_line() {
         let rows = [
             ("a text", r#"{"type":"text","text":"a\nb"}"#, "a\nb"),
             (
@@ -90,7 +92,7 @@ mod tests {
                 "[image, image/png, 8 bytes; --json prints it]",
             ),
             (
-                "an audio without its kind",
+                "audio without a MIME type",
                 r#"{"type":"audio","data":"AA=="}"#,
                 "[audio, 1 byte; --json prints it]",
             ),
@@ -100,7 +102,7 @@ mod tests {
                 "x\u{fffd}",
             ),
             (
-                "a resource of bytes",
+                "a binary resource",
                 r#"{"type":"resource","resource":{"uri":"n://\u001b1","mimeType":"a/b","blob":"AAAA"}}"#,
                 "[resource, n://\u{fffd}1, a/b, 3 bytes; --json prints it]",
             ),
@@ -110,8 +112,8 @@ mod tests {
                 "[link, n://1, n; --json prints it]",
             ),
             ("an unknown block", r#"{"type":"hologram","x":1.0}"#, r#"{"type":"hologram","x":1.0}"#),
-            ("a text without text", r#"{"type":"text","text":7}"#, r#"{"type":"text","text":7}"#),
-            ("no object", "7", "7"),
+            ("a text block without a string", r#"{"type":"text","text":7}"#, r#"{"type":"text","text":7}"#),
+            ("not an object", "7", "7"),
         ];
         for (name, json, want) in rows {
             let result = RawValue::from_string(format!(r#"{{"content":[{json}]}}"#)).unwrap();

@@ -118,7 +118,7 @@ impl End {
         }
     }
 
-    /// The connection ended the call, for this reason.
+    /// Returns the end of a call that ended with its connection, for this reason.
     pub(crate) fn by(reason: &str) -> Self {
         Self::Ended(format!("the connection ended first: {reason}").into())
     }

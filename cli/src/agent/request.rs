@@ -22,11 +22,11 @@ pub(crate) fn request(name: &str, arguments: &str) -> Result<OtherTool, String> 
     Ok(OtherTool::new(name, raw))
 }
 
-/// Returns the request for this prompt with these arguments, a JSON object of texts.
+/// Returns the request for this prompt with these arguments, a JSON object of strings.
 pub(crate) fn prompt(name: &str, arguments: &str) -> Result<GetPrompt, String> {
     let mut prompt = GetPrompt::new(name);
     prompt.arguments = from_json(arguments)
-        .map_err(|error| format!("the arguments of a prompt are a JSON object of texts: {error}"))?;
+        .map_err(|error| format!("the arguments of a prompt must be a JSON object of strings: {error}"))?;
     Ok(prompt)
 }
 
@@ -35,13 +35,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_of_prompts_are_texts() {
+    fn arguments_of_prompts_are_strings() {
         let request = prompt("p", r#"{"a":"1","b":""}"#).unwrap();
         assert_eq!(request, GetPrompt::new("p").argument("a", "1").argument("b", ""));
         assert_eq!(prompt("p", "{}"), Ok(GetPrompt::new("p")));
         for wrong in ["{", "[]", r#"{"a":1}"#, "null"] {
             let problem = prompt("p", wrong).unwrap_err();
-            assert!(problem.contains("a JSON object of texts"), "{wrong}: {problem}");
+            assert!(problem.contains("a JSON object of strings"), "{wrong}: {problem}");
         }
     }
 
@@ -55,9 +55,9 @@ mod tests {
                 r#"{"old_file_path":"/a","new_file_contents":""}"#,
                 Ok(r#"{"old_file_path":"/a","new_file_path":"/a","new_file_contents":"","tab_name":"/a"}"#),
             ),
-            ("a diff of nothing", "openDiff", "{}", Err("not arguments of openDiff")),
-            ("no JSON", "t", "{", Err("not JSON")),
-            ("no object", "t", "[]", Err("must be a JSON object")),
+            ("a diff without arguments", "openDiff", "{}", Err("not arguments of openDiff")),
+            ("not JSON", "t", "{", Err("not JSON")),
+            ("not an object", "t", "[]", Err("must be a JSON object")),
         ];
         for (name, tool, arguments, expected) in cases {
             match (request(tool, arguments), expected) {

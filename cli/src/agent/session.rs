@@ -29,7 +29,7 @@ pub(crate) type Failure = String;
 /// What the agent tells the editor about itself, besides its name.
 #[derive(Debug)]
 pub(crate) struct Identity {
-    /// The working directory; `None` if it has no path that can be named.
+    /// The working directory; `None` if its path is not known.
     pub(crate) root: Option<Root>,
     pub(crate) forms: Forms,
 }
@@ -73,7 +73,8 @@ fn failure(error: &AgentError) -> Failure {
     }
 }
 
-/// Returns the limit that ended an attempt: an editor that answers one byte at a time is not silent.
+/// Names the time limit that ended an attempt. An editor that answers one byte at a time does answer, so the message
+/// must not say that it is silent.
 fn too_late(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     let limits = limits();
     let (what, within) = match reason {
@@ -91,7 +92,7 @@ fn too_late(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     ))
 }
 
-/// Returns how an attempt ended if the editor accepted the opening handshake, or did not answer.
+/// Describes how the connection ended during an attempt, unless the opening handshake was refused.
 fn turned_away(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     match reason {
         NotAdmitted::Closed(Closed::NotAccepted(_)) => None,
@@ -154,8 +155,8 @@ impl Session {
         }
     }
 
-    /// Waits for the next event; the end of the connection is an error, unless the session
-    /// reconnects. Asks every second whether the wait goes on, and returns `None` at its end.
+    /// Waits for the next event. The end of the connection is an error, unless the session
+    /// reconnects. Asks `goes_on` every second, and returns `None` once it says no.
     pub(crate) fn next_while(&mut self, goes_on: impl Fn() -> bool) -> Result<Option<SessionEvent>, Failure> {
         let mut waiting = None;
         loop {
@@ -181,7 +182,7 @@ impl Session {
                     complain("agent", &safe(fault));
                 }
             }
-            // An error that names no request may answer the one that waits.
+            // An error without the id of a request may be the answer to the request that waits.
             Some(ClientEvent::PeerError(error)) => {
                 complain("agent", &format!("the editor reports {}", safe(error)));
             }
@@ -229,7 +230,8 @@ impl Session {
         self.result(outcome)
     }
 
-    /// Returns the result, or the reason why there is none, for which it waits for the end of a closed connection.
+    /// Returns the result, or the reason why there is none. If the connection is closed, waits for the event that says
+    /// why.
     pub(crate) fn result(&mut self, outcome: Outcome) -> Result<Json, Failure> {
         match outcome {
             Outcome::Closed => Err(format!("there is no answer: {}", self.end())),
@@ -298,7 +300,7 @@ impl Session {
     /// Waits for the next event. Shows forms, and takes the lines of the user.
     fn poll(&mut self, at_most: Duration) -> Result<Option<ClientEvent>, AgentError> {
         let polled = self.wait(at_most);
-        // The caller writes about an event and about an error.
+        // The caller writes about the event or the error, which must not mix with the line of the form.
         if !matches!(polled, Ok(None)) {
             self.pause_form();
         }

@@ -19,18 +19,18 @@ use mio::{Registry, Token};
 use std::fmt::Display;
 use std::{mem, process};
 
-/// How many requests to the editor may be pending: the 256 that the client may have open, and 64 more that end some
-/// of them.
+/// How many requests to the editor may be pending: the 256 that the client may have open, and 64 more for calls that end
+/// some of those, such as `closeTab`.
 const REQUESTS: usize = 256 + 64;
 
 /// How the bridge introduces itself to the editor: as the client that started it.
 #[derive(Clone, Debug)]
-pub(crate) struct Guise {
+pub(crate) struct Identity {
     pub(crate) info: Implementation,
     pub(crate) capabilities: Option<Json>,
 }
 
-/// How far the bridge has come on its way to the editor.
+/// The state of the connection to the editor.
 #[derive(Debug, Default)]
 enum Link {
     #[default]
@@ -49,7 +49,7 @@ pub(crate) struct Attachment {
     check: Check,
     /// The editor that the last search found.
     editor: FoundEditor,
-    guise: Guise,
+    identity: Identity,
     registry: Registry,
     token: Token,
     link: Link,
@@ -83,7 +83,7 @@ impl Attachment {
         search: EditorSearch,
         trust: Trust,
         editor: FoundEditor,
-        guise: Guise,
+        identity: Identity,
         place: (Registry, Token),
     ) -> Self {
         let (registry, token) = place;
@@ -93,7 +93,7 @@ impl Attachment {
             trust,
             check: |trust, stream| trust.check(stream.local_addr(), stream.peer_addr()),
             editor,
-            guise,
+            identity,
             registry,
             token,
             link: Link::None,
@@ -109,8 +109,8 @@ impl Attachment {
     }
 
     /// Attaches with this identity from now on.
-    pub(crate) fn set_guise(&mut self, guise: Guise, now: Time) {
-        self.guise = guise;
+    pub(crate) fn set_identity(&mut self, identity: Identity, now: Time) {
+        self.identity = identity;
         self.reconnect = Reconnect::new(Backoff::default(), now);
     }
 
@@ -126,7 +126,7 @@ impl Attachment {
         Some(conn.machine_mut()).filter(|client| client.is_ready())
     }
 
-    /// Returns true if the editor reads too slowly: the send buffer to it has reached its mark.
+    /// Returns true if the editor reads too slowly: the send buffer to it has reached its high-water mark.
     pub(crate) fn is_full(&self) -> bool {
         matches!(&self.link, Link::Open(conn) if conn.machine().is_full())
     }
@@ -242,10 +242,10 @@ impl Attachment {
         };
         let FoundEditor { host, port, token, .. } = &self.editor;
         let mut config =
-            ClientConfig::new(self.guise.info.clone(), *port, token.clone()).with_host(host, *port);
+            ClientConfig::new(self.identity.info.clone(), *port, token.clone()).with_host(host, *port);
         config.pid = Some(process::id());
         config.raw_notifications = true;
-        config.mcp.capabilities = self.guise.capabilities.clone();
+        config.mcp.capabilities = self.identity.capabilities.clone();
         config.mcp.forward = Forward::All;
         config.mcp.limits.requests = REQUESTS;
         config.ws.outgoing = super::run::MARK;
@@ -367,9 +367,9 @@ mod tests {
             let mut poll = Poll::new().unwrap();
             let search = EditorSearch::of_lock_file(published.path());
             let found = find::editor(&search).unwrap();
-            let guise = Guise { info: itself(), capabilities: None };
+            let identity = Identity { info: itself(), capabilities: None };
             let place = (poll.registry().try_clone().unwrap(), Token(0));
-            let mut attachment = Attachment::new(search, trust, found, guise, place);
+            let mut attachment = Attachment::new(search, trust, found, identity, place);
             attachment.check = given;
             for (at, is_ours) in (1..).zip(owners) {
                 // Later than any time at which the bridge tries again.

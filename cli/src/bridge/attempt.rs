@@ -22,7 +22,7 @@ use std::time::Duration;
 /// How long connecting may take: as long as for an agent (`AgentOptions::connect_timeout`).
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A socket that connects.
+/// A socket that is connecting.
 #[derive(Debug)]
 pub(super) struct Attempt {
     stream: TcpStream,

@@ -1,6 +1,6 @@
 //! What the client has sent before its `initialize` is answered: its identity, and its messages so far.
 
-use crate::bridge::attachment::Guise;
+use crate::bridge::attachment::Identity;
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::{Json, Message, SessionLimits, classify, code, from_json};
 use ide_mcp::{Outbox, Time, To};
@@ -13,8 +13,8 @@ use std::iter;
 /// `initialize` sends none.
 const LINES: usize = 256;
 
-/// Once these lines have so many bytes, the bridge reads no more of them. The limit is 1 MiB, that of the send buffer
-/// to the editor (`MARK` in `run`), which they go into next. A single line can have up to 64 MiB.
+/// Once these lines have this many bytes together, the bridge stops reading. The limit is 1 MiB, as for the send buffer
+/// to the editor (`MARK` in `run`), where they go next. The last line can exceed it, since a line can have up to 64 MiB.
 const BYTES: usize = 1 << 20;
 
 /// The messages of the client that wait for the editor.
@@ -32,7 +32,7 @@ pub(crate) struct Waiting {
 pub(crate) struct End {
     /// The time until which the bridge waits for the editor.
     pub(crate) until: Time,
-    /// The reason of the end, if it is a failure by itself.
+    /// Why the input ended, if that is a failure by itself.
     pub(crate) failure: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Waiting {
         Self { initialize, ..Self::default() }
     }
 
-    /// Whether the bridge takes no more lines until the editor has accepted it.
+    /// Returns true if the bridge takes no more lines until the editor has accepted it.
     pub(crate) fn is_full(&self) -> bool {
         self.held.len() >= LINES || self.held.iter().map(String::len).sum::<usize>() >= BYTES
     }
@@ -95,7 +95,7 @@ pub(crate) fn itself() -> Implementation {
 }
 
 /// Returns the identity of the client if this line is its `initialize`.
-pub(crate) fn introduction(line: &str) -> Option<Guise> {
+pub(crate) fn introduction(line: &str) -> Option<Identity> {
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Params {
@@ -112,7 +112,7 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
     let info = info.unwrap_or_else(itself);
     // An editor would reject capabilities that are not an object.
     let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));
-    Some(Guise { info, capabilities })
+    Some(Identity { info, capabilities })
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
             ("a request", request(1).to_string(), json!([[1, code::INTERNAL_ERROR]])),
             ("a notification", json!({"jsonrpc": "2.0", "method": "m"}).to_string(), json!([])),
             ("an invalid request", json!({"id": 1, "method": "m"}).to_string(), json!([[1, code::INVALID_REQUEST]])),
-            ("no message", "x".into(), json!([])),
+            ("not a message", "x".into(), json!([])),
             (
                 "a batch",
                 json!([request(1), {"jsonrpc": "2.0", "method": "m"}, {"id": 2, "method": "m"}, request(3), [request(4)]])

@@ -1,4 +1,4 @@
-//! The routes between the two sessions: for each request of one side, its request of the other.
+//! The routes between the two sessions: for each request from one side, the request that it became on the other.
 //!
 //! ```text
 //!  client ──request──▶ mcp::Server ──▶ down ──▶ ide::Client ──request──▶ editor
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The opposite direction is symmetric, with `up`. The bridge does not read the contents of messages and sets no
-//! deadlines: whoever sends a request sets its timeout and cancels it. Of a tool the bridge checks one thing, namely
-//! whether it ends calls that others wait for.
+//! deadlines: whoever sends a request sets its timeout and cancels it. About a tool the bridge checks one thing only:
+//! whether it ends other calls that are still open.
 
 use crate::support::complain;
 use ide_mcp::Outbox;
@@ -42,8 +42,8 @@ impl Tools for OfEditor {
         IgnoredAny::deserialize(arguments).map(|_| ())
     }
 
-    /// The same tools as in an editor are answered at once, so that a call that closes diffs does not wait behind the
-    /// open diffs.
+    /// The same tools as in an editor are answered at once, so that a call that closes diffs does not have to wait for
+    /// the open diffs.
     fn check(&self, name: &str) -> Result<Served, ErrorObject> {
         Ok(match Tool::from_name(name) {
             Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode) => Served::AtOnce,
@@ -73,8 +73,8 @@ pub(crate) struct Routes {
     undelivered: Option<(usize, Box<str>)>,
 }
 
-/// A message of the editor that waits for the client. The editor sends requests as soon as it has
-/// `initialized`, which the bridge sends before its client can.
+/// A message of the editor that waits for the client. The editor sends requests as soon as it has received
+/// `initialized`, which the bridge sends before its client does.
 #[derive(Debug)]
 struct Held {
     /// The call, if the message is a request.
@@ -441,7 +441,7 @@ mod tests {
             self.at_client.extend(lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
         }
 
-        /// Lets this time pass, with each deadline in it.
+        /// Lets this much time pass, and stops at each deadline in it.
         fn pass(&mut self, span: Duration) {
             let until = self.now.saturating_add(span);
             while self.now < until {
@@ -462,11 +462,11 @@ mod tests {
             ("no parameters", Value::Null),
             ("empty parameters", json!({})),
             ("arguments", json!({"name": "openDiff", "arguments": {}})),
-            ("no token", json!({"_meta": {}})),
-            ("another member beside no token", json!({"_meta": {"odd": 1}, "a": 1})),
+            ("`_meta` without a token", json!({"_meta": {}})),
+            ("`_meta` with another member", json!({"_meta": {"odd": 1}, "a": 1})),
             ("a number as the token", json!({"_meta": {"progressToken": 1}})),
-            ("a text as the token", json!({"_meta": {"progressToken": "t"}, "a": 1})),
-            ("a member that is not an object", json!({"_meta": 1})),
+            ("a string as the token", json!({"_meta": {"progressToken": "t"}, "a": 1})),
+            ("`_meta` that is not an object", json!({"_meta": 1})),
         ];
         let directions: [(&str, bool, bool); 3] = [
             ("the client asks", true, false),

@@ -10,7 +10,7 @@
 //! capabilities. In any state but the last two, the end of the input or a signal leads to `Ending`.
 //! In `Attaching` it does so when the editor is ready.
 
-use crate::bridge::attachment::{Attachment, Change, Guise};
+use crate::bridge::attachment::{Attachment, Change, Identity};
 use crate::bridge::greeting::{Waiting, introduction, itself};
 use crate::bridge::pipes::Pipes;
 use crate::bridge::routes::{Below, OfEditor, Routes};
@@ -76,7 +76,7 @@ impl Bridge {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), PIPES)?;
         let registry = poll.registry().try_clone()?;
-        let nobody = Guise { info: itself(), capabilities: None };
+        let nobody = Identity { info: itself(), capabilities: None };
         let config = ServerConfig::new(nobody.info.clone());
         Ok(Self {
             pipes: Pipes::new(&waker)?,
@@ -119,17 +119,17 @@ impl Bridge {
         }
     }
 
-    /// Whether the client reads too slowly for the bridge to take more from it.
+    /// Returns true if the client reads too slowly for the bridge to take more from it.
     fn is_congested(&self) -> bool {
         self.out.outgoing().len() >= MARK
     }
 
-    /// Whether the bridge takes the turns of the editor's connection now.
+    /// Returns true if the bridge reads from the editor now.
     fn sees_editor(&self) -> bool {
         match self.stage {
-            // Only a session whose `initialize` the bridge has missed is ready here.
+            // A session is ready in this stage only if the bridge did not recognize its `initialize`.
             Stage::Greeting if !self.below.is_ready() => false,
-            // The bridge does not forward messages of the editor in this stage.
+            // The bridge does not forward messages of the editor in this stage, so they need no room.
             Stage::Leaving { .. } => true,
             _ => self.out.outgoing().len() < ROOM,
         }
@@ -242,9 +242,9 @@ impl Bridge {
             return waiting.held.push_back(line);
         }
         if self.stage == Stage::Greeting
-            && let Some(guise) = introduction(&line)
+            && let Some(identity) = introduction(&line)
         {
-            self.attachment.set_guise(guise, now);
+            self.attachment.set_identity(identity, now);
             self.stage = Stage::Attaching(Waiting::new(line));
             return;
         }

@@ -70,7 +70,7 @@ fn write(options: &Options, editor: FoundEditor) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Returns the configuration that connects to the target for models.
+/// Returns the configuration by which the model connects to the editor, at the target for models.
 fn models(options: &Options, editor: FoundEditor) -> Result<McpConfig, String> {
     if let Some(warning) = check(&editor.name, editor.port, editor.is_marked, process_scope().is_some())? {
         complain("mcp-config", &warning);
@@ -116,7 +116,7 @@ fn bridge(options: &Options) -> io::Result<String> {
     Ok(json!({"mcpServers": {options.name.as_str(): server}}).to_string())
 }
 
-/// Returns the path as text.
+/// Returns the path as a string.
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] if the path is not Unicode.
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_is_that_of_the_shell() {
+    fn line_is_written_for_its_shell() {
         let rows = [
             (Shell::Posix, "/h/it's/7.mcp.json", Some(r"'/h/it'\''s/7.mcp.json'")),
             (Shell::PowerShell, r"C:\it's\7.mcp.json", Some(r"'C:\it''s\7.mcp.json'")),

@@ -89,8 +89,8 @@ impl Editor {
         if cfg!(windows) { self.on_windows } else { self.places }.iter().find_map(dir)
     }
 
-    /// Returns what the user must do next. Emacs reads a backslash in a text as an escape, and accepts slashes
-    /// everywhere.
+    /// Returns what the user must do next. Emacs reads a backslash in a string as an escape, and accepts slashes on
+    /// every system.
     pub(crate) fn next(&self, dir: &str, is_windows: bool) -> String {
         let dir = if is_windows { dir.replace('\\', "/") } else { dir.replace('\\', r"\\") };
         self.next.replace("DIR", &dir.replace('"', "\\\""))
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn next_step_is_a_text_of_lisp() {
+    fn next_step_has_a_lisp_string() {
         let rows = [
             ("/h/a b", false, "/h/a b"),
             ("/h/a\\b\"", false, r#"/h/a\\b\""#),

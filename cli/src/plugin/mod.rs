@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 const PROGRAM: Program = Program("plugin");
 
-/// This file marks a directory as that of a plugin. It holds the version of the program.
+/// This file marks a directory as one that this command has made. It contains the version of the program.
 const MARK: &str = "ide-mcp.version";
 
 pub(crate) fn main(options: &Options) -> ExitCode {
@@ -51,8 +51,8 @@ fn run(options: &Options) -> Result<String, String> {
     Ok(format!("{event}: {dir}{next}"))
 }
 
-/// Returns what the user does about a directory with something else in it. A directory that they chose may be a
-/// project.
+/// Returns the advice for a directory that contains something else. If the user chose it, it may be a project, so the
+/// advice must not be to move it away.
 const fn other_place(options: &Options) -> &'static str {
     match options {
         Options { remove: true, .. } => "choose the directory of the plugin with --dir",
@@ -90,7 +90,7 @@ fn install(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
         .and_then(|()| {
             let replaces = fs::rename(dir, &old);
             fs::rename(&new, dir).map_err(|error| {
-                // The earlier version comes back, and the error that matters is the first one.
+                // Put the earlier version back. The error that matters is the first one.
                 let _ = replaces.and_then(|()| fs::rename(&old, dir));
                 format!("{}: {error}", dir.display())
             })
@@ -101,8 +101,8 @@ fn install(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     remove(&old)
 }
 
-/// Writes the files of a plugin into a directory, its mark first: whatever ends this, the next installation knows the
-/// directory as its own.
+/// Writes the files of a plugin into a directory, the mark first: if anything interrupts this, the next installation
+/// recognizes the directory as its own.
 fn fill(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     let version = concat!(env!("CARGO_PKG_VERSION"), "\n");
     let tags = help_tags(files);
@@ -111,7 +111,7 @@ fn fill(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
         let path = dir.join(path);
         let parent = path.parent().unwrap_or(dir);
         make(dir, parent).map_err(|error| {
-            // The user does not know the folder itself, which has its final name later.
+            // The user does not know this folder, which gets its final name later.
             let known = if parent == dir { dir.parent().unwrap_or(dir) } else { parent };
             format!("no folder can be made in {}: {error}", known.display())
         })?;
@@ -169,14 +169,14 @@ fn help_tags(files: &[(&str, &str)]) -> String {
 fn remove_package(plugin: &Path) {
     if plugin.ends_with("pack/ide-mcp/start/ide-mcp") {
         let mut folders = plugin.ancestors().skip(1).take(2);
-        // A folder that is not empty stays, and those above it.
+        // A folder that is not empty stays, and so do those above it.
         while folders.next().is_some_and(|folder| fs::remove_dir(folder).is_ok()) {}
     }
 }
 
 fn remove(dir: &Path) -> Result<(), String> {
     match fs::remove_dir_all(dir) {
-        // Nothing is there, or below a file.
+        // Nothing is there, or its parent is a file.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(())
         }

@@ -79,7 +79,7 @@ fn open(lines: &mut Lines<impl BufRead>) -> Result<ListeningEditor, String> {
 struct Sidecar {
     editor: ListeningEditor,
     input: Receiver<Input>,
-    /// The signal that ends the sidecar. A channel is 5 KB of code more.
+    /// The signal that ends the sidecar. A channel would add 5 KB of code.
     signal: Arc<OnceLock<&'static str>>,
     writer: Writer,
 }

@@ -337,7 +337,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
         (
             "several",
             several,
-            "numbers from 1 to 3, with commas, at least 1 of them >",
+            "comma-separated numbers from 1 to 3, at least 1 of them >",
             [("1,4", "this is not one of the choices"), ("", "a value is required")],
             "3, 1",
             json!(["z", "x"]),

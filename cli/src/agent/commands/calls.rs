@@ -1,5 +1,5 @@
-//! `calls`: makes the calls of standard input without waiting for earlier ones, and prints each outcome as it
-//! arrives. Ends when the input has ended and every call has an outcome.
+//! `calls`: makes the calls that it reads from standard input without waiting for earlier ones, and prints each outcome
+//! as it arrives. Ends when the input has ended and every call has an outcome.
 
 use super::{Verdict, print_json};
 use crate::agent::events::{End, Link, Of, OutcomeLine};
@@ -24,7 +24,7 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
         (1..).zip(io::stdin().lock().lines()).try_for_each(|numbered| sender.send(numbered))
     });
     let mut open = BTreeMap::new();
-    // The calls that end with the connection. The event that follows has the reason.
+    // The calls that ended with the connection. The next event has the reason.
     let mut ended = Vec::new();
     let (mut more, mut verdict, mut waiting) = (true, Verdict::Good, None);
     while more || !open.is_empty() || !ended.is_empty() {

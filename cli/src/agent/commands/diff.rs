@@ -29,7 +29,8 @@ pub(crate) struct Proposal {
     tab_name: String,
     /// The text of the file, empty for a new one; `None` if it is not known.
     old: Option<String>,
-    /// What the file held when the change was proposed; `None` if it is written whatever it holds by then.
+    /// What the file contained when the change was proposed; `None` with `--force`, which writes the file whatever it
+    /// contains by then.
     seen: Option<Seen>,
 }
 
@@ -93,8 +94,8 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
     let texts: Vec<&str> = result.texts().collect();
     match texts.as_slice() {
         ["FILE_SAVED", text] => {
-            // The verdict counts even if a call fails because the editor has ended: an editor that ends
-            // rejects open diffs.
+            // The verdict counts even if the editor has ended since, so that a call fails. The end alone
+            // would have rejected the diff.
             let _ = tidy(session, tab_name);
             let uri = Some(local::uri_unencoded(absolute));
             let _ = call(session, &GetDiagnostics::new(uri));
@@ -120,8 +121,8 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
     }
 }
 
-/// Reports that an accepted text was not written. If the user edited it before accepting, it exists nowhere else, so
-/// keep it, or print it where nothing can be written.
+/// Reports that an accepted text was not written. If the user edited it before accepting, it exists nowhere else, so it
+/// is kept in another file, or printed if no file can be written.
 fn not_written(proposal: &Proposal, text: &str, error: &NotSaved, json: bool) -> Result<Verdict, Failure> {
     let path = proposal.path.display();
     let reason = match error {
@@ -192,9 +193,9 @@ impl<'a> Line<'a> {
 struct Made {
     /// The number of differences between the file and the proposal.
     hunks: usize,
-    /// The number of those that the accepted text has.
+    /// How many of them are in the accepted text.
     kept: usize,
-    /// True if the accepted text has others.
+    /// True if the accepted text has other differences too.
     edited: bool,
 }
 
@@ -214,7 +215,7 @@ impl Made {
     }
 }
 
-/// Returns how many hunks make the old text the accepted one; `None` if no selection of them does.
+/// Returns how many hunks turn the old text into the accepted one; `None` if no selection of them does.
 ///
 /// Where lines repeat, a new comparison could find other hunks than the user saw. So this tries every selection: after
 /// each hunk it knows how far into the accepted text a selection can reach, and for each such place the largest number
@@ -253,7 +254,7 @@ fn how(made: Option<Made>) -> String {
     }
 }
 
-/// Closes the tab of the proposal, as often as the real client does.
+/// Closes the tab of the proposal twice, as the real client does.
 fn tidy(session: &mut Session, tab_name: &str) -> Result<(), Failure> {
     for _ in 0..2 {
         call(session, &CloseTab::new(tab_name))?;
@@ -295,7 +296,7 @@ mod tests {
                 " as you edited it (3 of 4 hunks as proposed)",
             ),
             (
-                "a line more",
+                "a line added",
                 old,
                 proposed,
                 "A\nb\nC\nd\nE\nf\nG\nh\n",
@@ -310,9 +311,9 @@ mod tests {
                 "x\nx\ny\nx\nx\nx\n",
                 " with your changes (1 of 2 hunks)",
             ),
-            ("the last line end", "a\nb", "A\nb\n", "a\nb\n", " as you edited it"),
+            ("only the last line end", "a\nb", "A\nb\n", "a\nb\n", " as you edited it"),
             (
-                "the returns",
+                "a carriage return added",
                 "a\nb\nc\n",
                 "A\nb\nC\n",
                 "A\r\nb\nC\n",
@@ -345,7 +346,7 @@ mod tests {
             }
             accepted += old.get(line..old.len());
             let made = Made::of(old.as_str(), proposed.as_str(), &accepted);
-            // Another selection can make the same text, with more hunks.
+            // Another selection with more hunks can result in the same text.
             assert!(!made.edited && made.kept >= kept && made.hunks == hunks.len(), "{made:?}: {accepted:?}");
             Ok(())
         });

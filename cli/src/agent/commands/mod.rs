@@ -40,7 +40,7 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
     print(&json_line(value).map_err(|error| error.to_string())?)
 }
 
-/// Whether standard output still has a reader, without writing to it.
+/// Returns true if standard output still has a reader. Writes nothing.
 #[cfg(unix)]
 pub(crate) fn has_reader() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -57,7 +57,7 @@ pub(crate) const fn has_reader() -> bool {
     true
 }
 
-/// Writes texts of the editor to standard output, unchanged if a program reads it.
+/// Writes text from the editor to standard output: unchanged for a program, and made safe to display at a terminal.
 pub(crate) fn print_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
     let is_shown = io::stdout().is_terminal();
     for text in texts {

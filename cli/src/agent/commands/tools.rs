@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 
 /// The width of the column of names, in columns of the terminal: more than the longest name of a known tool.
 const NAME: usize = 24;
-/// From this width on, in columns, a description starts in the row of its name. It then has at least 35 columns.
+/// On a screen of at least this many columns, a description starts in the row of its name. It then has at least 35
+/// columns.
 const NARROW: usize = 60;
 
 pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
@@ -37,8 +38,8 @@ pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failur
     Ok(Verdict::Good)
 }
 
-/// Returns a tool as rows for these columns: the name, and the description behind it or, if the screen is narrow,
-/// below it. Without columns it is one row.
+/// Returns the rows of a tool on a screen of this many columns: the name, and the description after it or, on a narrow
+/// screen, below it. Without a screen it is one row.
 fn rows(name: &str, description: &str, columns: Option<usize>) -> Vec<String> {
     let Some(columns) = columns else {
         return vec![format!("{name:<NAME$} {description}").trim_end().to_owned()];
@@ -87,25 +88,25 @@ mod tests {
         let words = "Opens a file, and selects a passage in it, for the person to read";
         let indent = " ".repeat(25);
         let (longest, long) = ("n".repeat(NAME), "n".repeat(NAME + 1));
-        let behind = |first: &str, second: &str| {
+        let wrapped = |first: &str, second: &str| {
             vec![format!("{:<25}{first}", "openFile"), format!("{indent}{second}")]
         };
         let cases: [(&str, &str, &str, Option<usize>, Vec<String>); 10] = [
             ("a pipe", "openFile", words, None, vec![format!("{:<25}{words}", "openFile")]),
-            ("room", "openFile", words, Some(90), vec![format!("{:<25}{words}", "openFile")]),
+            ("enough columns", "openFile", words, Some(90), vec![format!("{:<25}{words}", "openFile")]),
             (
                 "one column too few",
                 "openFile",
                 words,
                 Some(89),
-                behind("Opens a file, and selects a passage in it, for the person to", "read"),
+                wrapped("Opens a file, and selects a passage in it, for the person to", "read"),
             ),
             (
                 "80 columns",
                 "openFile",
                 words,
                 Some(80),
-                behind("Opens a file, and selects a passage in it, for the", "person to read"),
+                wrapped("Opens a file, and selects a passage in it, for the", "person to read"),
             ),
             (
                 "a narrow screen",
@@ -117,7 +118,7 @@ mod tests {
                     .to_vec(),
             ),
             (
-                "the least width for one row",
+                "the minimum width for one row",
                 "openFile",
                 "Words",
                 Some(NARROW),
@@ -130,7 +131,13 @@ mod tests {
                 Some(NARROW - 1),
                 vec!["openFile".into(), "  Words".into()],
             ),
-            ("the longest name of one row", &longest, "Words", Some(80), vec![format!("{longest} Words")]),
+            (
+                "the longest name that leaves room in its row",
+                &longest,
+                "Words",
+                Some(80),
+                vec![format!("{longest} Words")],
+            ),
             ("a long name", &long, "Words", Some(80), vec![long.clone(), format!("{indent}Words")]),
             ("no description", "openFile", "", Some(40), vec!["openFile".into()]),
         ];

@@ -36,7 +36,7 @@ pub(crate) fn watch(session: &mut Session, json: bool) -> Result<Verdict, Failur
     Ok(Verdict::Good)
 }
 
-/// Whether a selection equals the last one, which `last` keeps.
+/// Returns true if a selection equals the last one, which `last` remembers.
 fn is_repeated(pushed: &Pushed, last: &mut Option<String>) -> bool {
     let Some(now) = pushed.selection() else { return false };
     if last.as_deref() == Some(now) {
@@ -62,7 +62,8 @@ impl Out {
         Self::Rows { view: View::new(Filter::default()), clock: Clock::new(), conn: 1 }
     }
 
-    /// Tells the user that the agent is attached. A program knows, because the agent is still running.
+    /// Tells the user that the agent is attached. A program does not need to be told: otherwise the agent would have
+    /// ended.
     fn attached(&mut self) -> Result<bool, Failure> {
         self.row(What::Open)
     }
@@ -90,7 +91,7 @@ impl Out {
         self.row(What::Text(Side::Editor, message))
     }
 
-    /// Prints the row of this part of a transcript; there is none in JSON.
+    /// Prints the rows of this part of a transcript; as JSON, it prints nothing.
     fn row(&mut self, what: What) -> Result<bool, Failure> {
         let Self::Rows { view, clock, conn } = self else { return Ok(true) };
         let line = Line { at: clock.now(), conn: *conn, what, by_tap: false };

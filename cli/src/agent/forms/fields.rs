@@ -1,4 +1,4 @@
-//! One field of a form, without a terminal: its prompt, and the value of a typed line.
+//! One field of a form: its prompt, and the value of a typed line. Nothing here reads or writes the terminal.
 
 use ide_mcp::ide::kit::display_line;
 use ide_mcp::mcp::{FieldChoice, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
@@ -6,7 +6,7 @@ use serde_json::Number;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// How many characters of one text of the editor are shown. A longer text would push the question off the screen.
+/// How many characters of a text from the editor are shown. A longer text would push the question off the screen.
 pub(super) const SHOWN: usize = 2_000;
 
 /// Returns the text before the input: the kind of the value, and what Enter alone does.
@@ -31,7 +31,7 @@ pub(super) fn prompt(field: &FormField) -> String {
         FieldKind::Choice(choices) => format!("a number from 1 to {}", choices.len()),
         FieldKind::Choices { choices, min_items, max_items } => {
             let count = bounds(min_items.as_ref(), max_items.as_ref());
-            let kind = format!("numbers from 1 to {}, with commas", choices.len());
+            let kind = format!("comma-separated numbers from 1 to {}", choices.len());
             if count.is_empty() {
                 kind
             } else {
@@ -77,7 +77,7 @@ fn number_of(choices: &[FieldChoice], value: &str) -> String {
     position.unwrap_or_default().saturating_add(1).to_string()
 }
 
-/// Returns the value of the choice with this number, or the text itself if no choice has it as its number.
+/// Returns the value of the choice with this number, or the typed text itself if no choice has that number.
 fn chosen(choices: &[FieldChoice], text: &str) -> String {
     let number: Option<usize> = text.trim().parse().ok();
     let numbered = number.and_then(|number| choices.get(number.checked_sub(1)?));
@@ -118,7 +118,7 @@ pub(super) fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>,
     }
 }
 
-/// Whether a text can have this format. Checks only what every text of the format has.
+/// Returns true if a string can have this format. Checks only what every string of the format has.
 fn has_format(format: &str, text: &str) -> bool {
     let has_digits = |text: &str, form: &str| {
         text.len() == form.len()
@@ -151,7 +151,7 @@ pub(super) fn yes_or_no(line: &str) -> Option<bool> {
     }
 }
 
-/// Returns a text of the editor as one line that is safe to display.
+/// Returns a text from the editor as one line that is safe to display.
 pub(super) fn line_of(text: &str) -> Cow<'_, str> {
     display_line(text, SHOWN)
 }
@@ -176,7 +176,7 @@ mod tests {
             (FormField::boolean("a").default(false), "yes or no, Enter for no"),
             (
                 FormField::choices("a", ["x", "y", "z"]).max_items(2).default(several),
-                "numbers from 1 to 3, with commas, at most 2 of them, Enter for 1,3",
+                "comma-separated numbers from 1 to 3, at most 2 of them, Enter for 1,3",
             ),
         ];
         for (field, want) in rows {

@@ -1,4 +1,4 @@
-//! The line of a form that the user types, at the end of the terminal.
+//! The line that the user types into a form, below everything else in the terminal.
 //!
 //! The terminal is raw only while the session waits. [`Line::pause`] gives it back for everything else that the
 //! program writes, which then appears above the line.
@@ -25,7 +25,7 @@ const MAX_KEYS: usize = 256;
 const LOOK: Duration = Duration::from_millis(1);
 /// The columns that a prompt leaves for the line. A wider prompt is written above it.
 const ROOM: usize = 16;
-/// The columns of a terminal that does not report its size.
+/// The number of columns that we assume if the terminal does not report its size.
 const USUAL: usize = 80;
 
 #[derive(Debug, Default)]
@@ -42,14 +42,14 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Begins the first line of a form: drops the keys so far, which belong to an earlier form, and begins like
-    /// [`ask`](Self::ask).
+    /// Begins the first line of a form as [`ask`](Self::ask) does, and drops the keys that were typed before: they
+    /// belong to an earlier form.
     pub(super) fn begin(&mut self, text: &str) {
         self.is_first = true;
         self.ask(text);
     }
 
-    /// Writes a text, and begins an empty line behind its last line.
+    /// Writes a text, and lets the user type after its last line.
     pub(super) fn ask(&mut self, text: &str) {
         let (above, prompt) = text.rsplit_once('\n').unwrap_or(("", text));
         self.input.reset();
@@ -65,13 +65,14 @@ impl Line {
     /// Writes a line of text above the line of the user.
     pub(super) fn write(&mut self, text: &str) {
         self.pause();
-        // Without a terminal, the keys end too, and the form is closed. The first part removes a progress line.
+        // An error can be ignored: if the terminal is gone, the keys end too, and the form is closed. The first part
+        // removes a progress line.
         let mut out = io::stderr();
         let _ = queue!(out, MoveToColumn(0), Clear(ClearType::CurrentLine))
             .and_then(|()| writeln!(out, "{text}"));
     }
 
-    /// Takes the user's keys, and returns the line once Enter is pressed. `None` in it means that the user closes the
+    /// Takes the user's keys, and returns the line once Enter is pressed. `Some(None)` means that the user closes the
     /// form, or that the terminal is gone. Reads nothing in the background.
     pub(super) fn next(&mut self) -> Option<Option<String>> {
         self.take_keys().unwrap_or(Some(None))
@@ -161,7 +162,7 @@ impl Line {
         execute!(io::stderr(), MoveToColumn(0), clear, Print(prompt), Print(row), MoveToColumn(cursor))
     }
 
-    /// Gives the terminal back, and removes the line until the next keys.
+    /// Gives the terminal back, and removes the line until the next call of [`next`](Self::next).
     pub(super) fn pause(&mut self) {
         self.give_back(|out| queue!(out, MoveToColumn(0), Clear(ClearType::FromCursorDown)));
     }
@@ -228,7 +229,7 @@ fn meaning(key: KeyEvent) -> Option<Meaning> {
     match (key.code, key.modifiers) {
         (KeyCode::Enter, _) => Some(Meaning::Enter),
         (KeyCode::Char(letter), KeyModifiers::CONTROL) => match letter {
-            // The line feed of a pasted text.
+            // A line feed in pasted text.
             'j' => Some(Meaning::Enter),
             'd' => Some(Meaning::Close),
             letter => signals::of(letter).map(Meaning::Signal),
@@ -258,10 +259,10 @@ mod signals {
         }
     }
 
-    /// Sends a signal to all programs in the foreground, as a key does.
+    /// Sends a signal to all programs in the foreground, as the key would.
     pub(super) fn send(signal: Signal) -> io::Result<()> {
         kill_current_process_group(signal)?;
-        // The thread of the signals may run later, and this one must not take the terminal before that.
+        // The thread that handles signals may run later, and this thread must not take the terminal before that.
         if signal != Signal::TSTP && !is_ignored(signal.as_raw()) {
             emulate_default_handler(signal.as_raw())?;
         }
@@ -284,7 +285,7 @@ mod signals {
     use crate::support::signals::on_end;
     use std::io;
 
-    /// Ctrl+C, which isn't a signal here.
+    /// Ctrl+C, which is not a signal on Windows.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) struct Signal;
 
@@ -321,7 +322,7 @@ mod tests {
             ("the cursor at the start", "abcdef", 0, 4, "abc", 0),
             ("the cursor inside", "abcdef", 4, 4, "bcd", 3),
             ("a wide character that is cut", "a\u{6f22}bc", 4, 4, "bc", 2),
-            ("unsafe", "a\u{202e}\u{200b}", 3, 9, "a\u{fffd}\u{fffd}", 3),
+            ("characters that are unsafe to display", "a\u{202e}\u{200b}", 3, 9, "a\u{fffd}\u{fffd}", 3),
             ("no columns", "abc", 3, 0, "", 0),
         ];
         for (name, value, cursor, columns, shown, column) in rows {

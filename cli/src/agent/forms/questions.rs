@@ -1,4 +1,4 @@
-//! The questions of one form, without a terminal: what the user reads, and what they type.
+//! The questions of one form: what the user reads, and what they type. Nothing here reads or writes the terminal.
 
 use super::fields::{SHOWN, line_of, prompt, value, yes_or_no};
 use ide_mcp::ide::kit::display_safe_lines;
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn person_gets_all_texts_safely() {
+    fn texts_of_a_form_are_safe_to_display() {
         let form = Form::new("Which\u{1b}[2J\ntests?").field(
             FormField::choice("suite", [("a", "All\nof them"), ("f", "Failed")])
                 .title("Su\u{7}ite")
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn one_question_has_no_number() {
+    fn only_question_has_no_number() {
         let (_, text) = Questions::begin("e", Form::new("m").field(FormField::text("answer").required()));
         assert!(text.contains(" closes the form)\nanswer\n  "), "{text}");
     }

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_folder_are_replaced() {
+    fn placeholders_of_the_folder_are_replaced() {
         let folder = Folder { path: "/a \"b\"".into(), uri: "file:///a%20%22b%22".into() };
         let text = r#"{"expect":{"path":"${folder}/x","uri":"${folder_uri}/x","other":"${any}"}}"#;
         let script = Script::parse("s".into(), text, Some(&folder)).unwrap();

@@ -60,7 +60,7 @@ struct StepDone<'a> {
     received: Option<&'a Value>,
 }
 
-/// The state of a script in play.
+/// The state of a script that is being played.
 struct Player<'a> {
     session: &'a mut Session,
     /// The requests without an outcome: their line and name.
@@ -69,22 +69,22 @@ struct Player<'a> {
     received: VecDeque<Value>,
     /// The open forms, the oldest first.
     forms: Vec<(CallId, Form)>,
-    /// The end of the connection, if it is final.
+    /// Why the connection ended, if it does not come back.
     ended: Option<Failure>,
 }
 
 impl Player<'_> {
-    /// Plays a step; returns the event that an `expect` took.
+    /// Plays a step. Returns the event that an `expect` step took.
     fn play(&mut self, Step { line, verb }: &Step) -> Result<Option<Value>, Failure> {
         match verb {
             Verb::Call { tool, request } => {
-                self.is_attached()?;
+                self.require_attached()?;
                 let request = self.session.call(request).map_err(|error| format!("call {tool}: {error}"))?;
                 self.open.insert(request, (*line, Of::Tool(tool.clone())));
                 Ok(None)
             }
             Verb::Request { method, params } => {
-                self.is_attached()?;
+                self.require_attached()?;
                 let client = self.session.client();
                 let request =
                     client.and_then(|client| client.request(method, params.as_deref(), Timeout::Default));
@@ -93,7 +93,7 @@ impl Player<'_> {
                 Ok(None)
             }
             Verb::Notify { method, params } => {
-                self.is_attached()?;
+                self.require_attached()?;
                 let sent = self.session.client().and_then(|client| client.notify(method, params.as_deref()));
                 sent.map_err(|error| format!("notify {method}: {error}"))?;
                 Ok(None)
@@ -107,7 +107,7 @@ impl Player<'_> {
         }
     }
 
-    fn is_attached(&self) -> Result<(), Failure> {
+    fn require_attached(&self) -> Result<(), Failure> {
         match &self.ended {
             Some(reason) => Err(format!("the connection has ended: {reason}")),
             None if !self.session.is_ready() => {
@@ -119,7 +119,7 @@ impl Player<'_> {
 
     /// Answers the oldest form. An unchecked answer is sent as it is.
     fn answer(&mut self, result: &RawValue, checked: Option<&FormAnswer>) -> Result<(), Failure> {
-        self.is_attached()?;
+        self.require_attached()?;
         let (call, form) = self.forms.first().ok_or("no form is open; expect {\"event\":\"form\"} first")?;
         if let Some(answer) = checked {
             form.check(answer).map_err(|error| format!("the answer does not fit the form: {error}"))?;
@@ -235,8 +235,8 @@ fn matches(expected: &Value, received: &Value) -> bool {
     difference(expected, received, Extent::Part).is_none()
 }
 
-/// Whether `received` is another outcome of the line than the expected one. A line has only one, so there is nothing
-/// to wait for.
+/// Returns true if `received` is an outcome of the expected line, but not the expected outcome. A line has only one
+/// outcome, so there is nothing to wait for.
 fn is_other_outcome(expected: &Value, received: &Value) -> bool {
     let outcome_of = |event: &Value| (event["event"] == "outcome").then(|| event["line"].as_u64())?;
     outcome_of(expected).is_some()
