@@ -26,13 +26,14 @@ function Set-UserPath([string[]] $To) {
     [Environment]::SetEnvironmentVariable('IDE_MCP_INSTALLER', $null, 'User')
 }
 
-# What an archive has, the sign of an installation last. Whatever else lies in the folder is the user's.
+# What an archive contains. The last one has the sign of an installation, so that it is removed last. Everything else in
+# the folder belongs to the user.
 $ours = 'ide-mcp.exe', 'LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'man', 'completions'
 $isOurs = Test-Path -LiteralPath "$Into\completions\ide-mcp.ps1"
 
 if ($Uninstall) {
     if (-not $isOurs) { throw "ide-mcp: this script has installed nothing in $Into" }
-    # First what can be in use: if it cannot be removed, the rest stays, and this script can be run again.
+    # Remove first what may be in use: if that fails, the rest stays, and this script can be run again.
     try {
         Get-ChildItem -LiteralPath $Into -Filter '*.old.exe' | Remove-Item -Force
         foreach ($name in $ours) {
@@ -56,7 +57,7 @@ if (-not $isOurs -and (Get-ChildItem -Force -LiteralPath $Into -ErrorAction Sile
     throw "ide-mcp: $Into has other files in it: pass -Into FOLDER with a folder for ide-mcp alone"
 }
 if (-not $From) { throw 'ide-mcp: this release does not say where to download from: pass -From URL' }
-# 64-bit programs for this processor also run on Windows for ARM.
+# 64-bit programs for x86 also run on Windows for ARM.
 $target = 'x86_64-pc-windows-gnu'
 $sum = ($sums -split "`r?`n" | Where-Object { $_.EndsWith(" $target") }) -replace ' .*'
 if (-not $sum) { throw "ide-mcp: this release has no program for $target; build it: cargo install ide-mcp-cli" }
@@ -76,8 +77,8 @@ try {
     Expand-Archive -LiteralPath "$work\archive.zip" -DestinationPath $work
     New-Item -ItemType Directory -Force -Path $Into | Out-Null
     Get-ChildItem -LiteralPath "$work\$name" | Where-Object { $_.Name -ne 'ide-mcp.exe' } | Copy-Item -Recurse -Force -Destination $Into
-    # Last, so that a failure before it leaves the program that was there. Windows refuses to remove a program that runs,
-    # but not to rename it. The next update removes it then.
+    # The program comes last, so that a failure before it leaves the old program in place. Windows does not let us remove
+    # a program that runs, but lets us rename it; then the next update removes it.
     if (Test-Path -LiteralPath "$Into\ide-mcp.exe") {
         Rename-Item -LiteralPath "$Into\ide-mcp.exe" -NewName "$([IO.Path]::GetRandomFileName()).old.exe"
     }

@@ -94,8 +94,8 @@ put() {
     to=$prefix/$2
     [ ! -d "$to" ] || fail "$to is a folder: move it away, and run this again"
     mkdir -p "$(dirname "$to")" "$prefix/share/ide-mcp"
-    # Rename each file into place: a running program keeps the file from which it was started. The name is that of this
-    # process, because another one may install at the same time.
+    # Rename each file into place: a running program keeps the file from which it was started. The temporary name has the
+    # id of this process, because another process may install at the same time.
     new=$to.$$
     cp "$work/$1" "$new"
     chmod "$3" "$new"
