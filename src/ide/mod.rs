@@ -1,4 +1,4 @@
-//! How a coding agent's command line attaches to an editor: both sides, from the lock file to the last byte.
+//! How a command-line coding agent attaches to an editor: both sides, from the lock file to the last byte.
 //!
 //! The editor publishes a lock file with its port and a token. The agent finds the file and opens a WebSocket. Over it
 //! they speak MCP, with the editor as the server: the agent calls tools and waits for the answers, and the editor
@@ -13,12 +13,12 @@
 //! | --- | --- |
 //! | [`tool`] | the tools of the protocol: the arguments and the answer of each, and [`ToolSet`](tool::ToolSet), the list that an editor offers |
 //! | [`discovery`] | the lock file and its token, where it is, which editor an agent takes, and when it tries again |
-//! | [`paths`] | what a path of a peer means, before anything is opened |
-//! | [`kit`] | optional helpers: positions in texts, texts that are safe to show, names of secret files, a log of edits |
+//! | [`paths`] | what a path from a peer means, before you open anything |
+//! | [`kit`] | optional helpers: positions in a text, strings made safe to show, names of files that hold secrets, a log of edits |
 //!
-//! Editor families spell the protocol differently. A [`Dialect`] names the family that you write like; what comes in is
-//! read in all of them. A [`Policy`] decides who gets in, and a [`Filter`] what leaves the editor. Nothing here reads a
-//! file, an environment variable or a clock: `ide-mcp-lockfile` does that.
+//! Editor families spell the protocol differently. A [`Dialect`] says which family's spelling you send; every spelling
+//! is accepted. A [`Policy`] decides who gets in, and a [`Filter`] what leaves the editor. Nothing here reads a file,
+//! an environment variable or a clock: `ide-mcp-lockfile` and the adapters do that.
 //!
 //! # From lock file to closed socket
 //!
@@ -35,8 +35,8 @@
 //!    client. Of several accepted files, it takes the one whose port is in `CLAUDE_CODE_SSE_PORT`, or else none. A file
 //!    without a folder needs that variable, and one without `transport` is never accepted (*measured*).
 //!    [`matching`](discovery::matching) follows these rules and says why it refuses a file.
-//!    [`client_env`](discovery::client_env) has the variables of a client, [`launch_env`](discovery::launch_env) sets
-//!    those of a terminal of the editor.
+//!    [`client_env`](discovery::client_env) reads the variables of a client, and [`launch_env`](discovery::launch_env)
+//!    sets them for a terminal of the editor.
 //! 3. **The opening handshake.** The client sends `GET /` with the sub-protocol `mcp` and the token in a header field,
 //!    and never an `Origin` (*measured*). [`Policy`] answers 101, or refuses before any message is read. A refused
 //!    client does not try again. If the 101 lacks `mcp`, the client drops the connection and sends nothing
@@ -72,7 +72,7 @@
 //!     token, the client connects again within some 12 s (*measured*). [`Reconnect`](discovery::Reconnect) tells an
 //!     agent when to do so.
 //!
-//! [The conformance page](crate::guide::conformance), which the tests write, has the messages of each case. This
+//! [The conformance page](crate::guide::conformance), which our tests generate, shows the messages of each case. This
 //! program is both sides without a socket, from the lock file to the end of the connection:
 //!
 //! ```

@@ -189,7 +189,7 @@ mod tests {
     use crate::ide::tool::{Diagnostics, Done};
     use alloc::{borrow::ToOwned, string::ToString};
 
-    /// Returns the list as its items are written again; `None` if the result cannot be read.
+    /// Reads a list and serializes its items again; `None` if it cannot be read.
     fn read<T>(text: &str) -> Option<String>
     where
         Vec<T>: FromResult + serde::Serialize,
@@ -212,35 +212,35 @@ mod tests {
         const TEMPLATE: &str = r#"[{"uriTemplate":"u","name":"n","title":"t"}]"#;
         let cases: &[(&str, Read, &str, &str, Option<&str>)] = &[
             ("every member", read::<ToolSpec>, "tools", ALL, Some(ALL)),
-            ("none", read::<ToolSpec>, "tools", "[]", Some("[]")),
+            ("an empty list", read::<ToolSpec>, "tools", "[]", Some("[]")),
             (
-                "the name alone",
+                "only a name",
                 read::<ToolSpec>,
                 "tools",
                 r#"[{"name":"n"}]"#,
                 Some(r#"[{"name":"n","inputSchema":{"type":"object"}}]"#),
             ),
             (
-                "members of other kinds count as absent, and others are ignored",
+                "members of the wrong type count as absent, and unknown ones are ignored",
                 read::<ToolSpec>,
                 "tools",
                 r#"[{"name":"n","title":null,"description":1,"inputSchema":[],"annotations":null,"icons":[]}]"#,
                 Some(r#"[{"name":"n","inputSchema":{"type":"object"}}]"#),
             ),
-            ("no name", read::<ToolSpec>, "tools", r#"[{"title":"t"}]"#, None),
-            ("an item that is no object", read::<ToolSpec>, "tools", "[1]", None),
-            ("no list", read::<ToolSpec>, "tools", "{}", None),
+            ("a tool without a name", read::<ToolSpec>, "tools", r#"[{"title":"t"}]"#, None),
+            ("an item that is not an object", read::<ToolSpec>, "tools", "[1]", None),
+            ("an object instead of a list", read::<ToolSpec>, "tools", "{}", None),
             ("another list", read::<ToolSpec>, "prompts", "[]", None),
             ("a prompt", read::<PromptSpec>, "prompts", PROMPT, Some(PROMPT)),
             ("a resource", read::<ResourceSpec>, "resources", RESOURCE, Some(RESOURCE)),
-            ("no URI", read::<ResourceSpec>, "resources", r#"[{"name":"n"}]"#, None),
+            ("a resource without a URI", read::<ResourceSpec>, "resources", r#"[{"name":"n"}]"#, None),
             ("a template", read::<ResourceTemplate>, "resourceTemplates", TEMPLATE, Some(TEMPLATE)),
         ];
         for (name, read, member, items, want) in cases {
             let text = ["{\"", member, "\":", items, "}"].concat();
             assert_eq!(read(&text).as_deref(), *want, "{name}");
         }
-        assert_eq!(read::<ToolSpec>("[]"), None, "no object");
+        assert_eq!(read::<ToolSpec>("[]"), None, "a result that is not an object");
     }
 
     #[test]
@@ -254,9 +254,10 @@ mod tests {
             r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"isError":true}"#;
         assert_eq!(error::<Done>(DONE), None);
         assert_eq!(error::<Done>(FAILED), Some("the tool failed: a\nb".into()));
-        assert_eq!(error::<Diagnostics>(DONE), unreadable, "no diagnostics");
-        assert_eq!(error::<Done>("[]"), unreadable, "no result");
-        // Tools of the application's own have both: the text of a failure is for the model.
+        assert_eq!(error::<Diagnostics>(DONE), unreadable, "an answer without diagnostics");
+        assert_eq!(error::<Done>("[]"), unreadable, "a result that is not an object");
+        // The result of an application's own tool is returned even if the tool failed, because its text is for the
+        // model.
         for (text, is_error) in [(DONE, false), (FAILED, true)] {
             let result = ToolResult::from_result(serde_json::from_str(text).unwrap()).unwrap();
             assert_eq!((result.is_error, result.texts().count()), (is_error, if is_error { 2 } else { 1 }));

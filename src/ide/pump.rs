@@ -1,4 +1,5 @@
-//! Turns the bytes and the time of a connection into events, one at a time; the same for editor and agent.
+//! Turns the bytes of a connection and the passing of time into events, one at a time. Editor and agent share this
+//! code.
 //!
 //! ```text
 //!        ┌──▶ an event waits ─────────────────────▶ it is returned
@@ -19,12 +20,12 @@ use crate::ws::{Masking, Output};
 
 /// One end of a connection, as the pump drives it: the editor's or the agent's.
 pub(super) trait Pumped {
-    /// The event of the end.
+    /// The event type of this end.
     type Event;
-    /// How its WebSocket masks.
+    /// How its WebSocket masks the frames that it sends.
     type Mask: Masking;
 
-    /// Returns the send half below the session. It has the one clock of the connection.
+    /// Returns the send half of the WebSocket. It also holds the only clock of the connection.
     fn output(&self) -> &Output<Self::Mask>;
 
     /// Returns true if an event waits to be polled.
@@ -71,8 +72,8 @@ pub(super) fn due<P: Pumped>(end: &P) -> Time {
     if end.has_event() { Time::ZERO } else { end.transport_due().min(due_above(end)) }
 }
 
-/// Returns when the next timer above the WebSocket is due. Above the high-water mark, some received bytes are not
-/// delivered yet; they may prevent a timeout, so no such timer runs.
+/// Returns when the next timer above the WebSocket is due. While the send buffer is above its high-water mark, some
+/// received bytes are not delivered yet. They may contain the answer that a timer waits for, so no such timer runs.
 #[inline]
 fn due_above<P: Pumped>(end: &P) -> Time {
     let output = end.output();

@@ -9,7 +9,7 @@ use alloc::{string::String, vec::Vec};
 
 /// Which editor your [`Client`](super::Client) attaches to, and who it is.
 ///
-/// Usually the lock file tells you the rest; by hand, all you need is a port and the token:
+/// Usually you create it [from a lock file](Self::of_lock_file). By hand, all you need is a port and the token:
 ///
 /// ```
 /// use ide_mcp::ide::{ClientConfig, discovery::AuthToken};
@@ -25,7 +25,7 @@ pub struct ClientConfig {
     /// The host and port, as in the `Host` field: `127.0.0.1:41111`.
     pub host: String,
     /// The request target of the opening handshake: a path, with a query if there is one. It must begin with `/` and be
-    /// visible ASCII without `#`. Default `/`, as the real client has it (measured).
+    /// visible ASCII without `#`. Default `/`, which the real client requests (measured).
     pub target: String,
     /// The token of the lock file; `None` if the lock file has none.
     pub token: Option<AuthToken>,

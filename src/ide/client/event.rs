@@ -88,9 +88,9 @@ pub enum ClientEvent {
 }
 
 impl ClientEvent {
-    /// Returns how many bytes of text and JSON are in this event, for a queue that is bounded by their sum. Requests
-    /// and forms count too: the session bounds them only while they are open, and an editor may cancel what still waits
-    /// in your queue.
+    /// Returns roughly how much memory this event takes, for a queue that is bounded by the sum: the bytes of its
+    /// strings and its JSON, and the size of each list element. Requests and forms count too: the session bounds them
+    /// only while they are open, and an editor may cancel what still waits in your queue.
     #[must_use]
     pub fn content_len(&self) -> usize {
         let raw = |json: &RawValue| json.get().len();
@@ -139,7 +139,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn every_text_of_an_event_counts() {
+    fn every_string_of_an_event_counts() {
         let raw = |text: &str| Json::from(RawValue::from_string(text.into()).unwrap());
         let request = RequestId::new(SessionId::new(1), 1);
         let refusal = || ErrorObject { code: -1, message: "four".into(), data: Some(raw("[1]")) };
@@ -206,10 +206,10 @@ mod tests {
             ),
             ("an expired request", ClientEvent::CallEnded { call, reason: CallEnd::Expired }, 0),
             ("the answer to initialize", ClientEvent::Ready(info), 9),
-            ("a bare answer", ClientEvent::Ready(bare), 0),
+            ("an answer to initialize without optional members", ClientEvent::Ready(bare), 0),
             ("a refusal", ClientEvent::Failed(Failure::Refused(refusal())), 7),
-            ("a version", ClientEvent::Failed(Failure::UnknownVersion("1999".into())), 4),
-            ("no text", ClientEvent::ToolsChanged, 0),
+            ("an unknown version", ClientEvent::Failed(Failure::UnknownVersion("1999".into())), 4),
+            ("an event without strings", ClientEvent::ToolsChanged, 0),
         ];
         for (name, event, expected) in rows {
             assert_eq!(event.content_len(), expected, "{name}");

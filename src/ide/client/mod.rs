@@ -23,8 +23,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// The agent's side of one connection. If you do not need your own loop, take the `Agent` of an adapter
-/// (`ide_mcp_blocking`, `ide_mcp_smol`, `ide_mcp_mio`), which also finds the editor, has the socket and the randomness,
-/// and connects again.
+/// (`ide_mcp_blocking`, `ide_mcp_smol`, `ide_mcp_mio`), which also finds the editor, owns the socket and the source of
+/// randomness, and connects again.
 ///
 /// ```text
 ///  Asking ──101 with mcp──▶ Negotiating ──known version──▶ Ready ── list, call, cancel
@@ -77,7 +77,7 @@ pub struct Client {
 
 impl Client {
     /// Creates an agent's connection. Its first pass writes the opening handshake. `session` becomes part of the ids of
-    /// its calls and requests: give each connection of your program another one. `random` must fill a slice with
+    /// its calls and requests: give each connection of your program its own. `random` must fill a slice with
     /// unpredictable bytes, as `getrandom::fill` does; RFC 6455 demands such masking keys.
     ///
     /// # Errors
@@ -123,8 +123,8 @@ impl Client {
 
     /// Tells the client that the editor's stream has ended, or that the last [`Write`](Output::Write) has failed.
     ///
-    /// What came before the end is still delivered and answered, because an editor may close its side and read on.
-    /// After a failed write, or a second end, nothing more is written.
+    /// What came before the end is still delivered and answered, because an editor may close its sending side and go on
+    /// reading. After a failed write, or a second end, nothing more is written.
     pub fn feed_eof(&mut self, now: Time) {
         self.take_end(now);
     }
@@ -370,7 +370,7 @@ impl Client {
         session.respond_with(call, result, &mut out)
     }
 
-    /// Answers a request of the editor with an error. A plain text means that this side failed (-32603); pass an
+    /// Answers a request of the editor with an error. A plain string means that this side failed (-32603); pass an
     /// [`ErrorObject`] for another code, or data.
     ///
     /// # Errors
@@ -433,8 +433,8 @@ impl Client {
         self.mcp.is_ready()
     }
 
-    /// Returns the session and the sender for its messages. Time that came with bytes has not reached the session yet,
-    /// so this brings it up to date.
+    /// Returns the session and the sender for its messages. Feeding bytes sets only the clock of the WebSocket, so this
+    /// sets the clock of the session too.
     fn session(&mut self) -> (&mut mcp::Client, ws::Sender<'_>) {
         self.mcp.set_now(self.ws.stream.output.now);
         (&mut self.mcp, self.ws.sender())

@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 #[derive(Debug)]
 pub(super) struct Consent {
     state: State,
-    /// The events of calls, in the order they came.
+    /// The events of the calls that wait, in the order in which they came.
     held: VecDeque<ServerEvent<ReceivedCall>>,
 }
 
@@ -83,7 +83,7 @@ impl Consent {
         at.and_then(|at| self.held.remove(at)).is_some()
     }
 
-    /// Releases memory that is not in use.
+    /// Frees memory that is not in use.
     pub(super) fn trim(&mut self) {
         self.held.shrink_to_fit();
     }

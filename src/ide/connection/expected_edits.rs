@@ -1,8 +1,8 @@
 //! The edits that one client has announced and that have not ended.
 //!
 //! Before the real client writes a file, it asks for the problems of that file, and once the tools of a turn are done,
-//! for those of all files (measured). Its model may ask for both too; in the newest version, a mark in `_meta` shows
-//! that. A resource may be read at any time, so a call that reads one announces and ends nothing.
+//! for those of all files (measured). Its model may ask for both too; the newest version marks such a call in `_meta`.
+//! A resource may be read at any time, so a call that reads one announces and ends nothing.
 
 use crate::Time;
 use crate::ide::paths::{MAX_PATH, as_written, is_absolute};
@@ -23,7 +23,7 @@ pub enum EditEnd {
     /// 5 s have passed. If the answer for the one file failed or came too late, the client does not ask for the
     /// problems of all files (measured). The file is written by then.
     Expired,
-    /// The client announced 256 further edits since then.
+    /// The client has announced 256 further edits meanwhile.
     TooMany,
     /// The connection ended.
     Disconnected,
@@ -48,7 +48,8 @@ impl EditEnd {
 /// after it (measured on a loaded machine). This is five times the sum, for slower machines.
 const EDIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The most expected edits of a client: as many as the calls it may have open. With the longest paths this is 1 MiB.
+/// The maximum number of expected edits of a client: as many as the calls it may have open. With the longest paths this
+/// is 1 MiB.
 const MAX_EXPECTED: usize = 256;
 
 /// The expected edits of one connection.
@@ -72,9 +73,9 @@ impl ExpectedEdits {
         Self { edits: VecDeque::new(), due: Time::NEVER }
     }
 
-    /// Takes a `getDiagnostics`, which is a step of a turn, before the application gets it. Adds to `events` the ends
-    /// of the edits that it ends, then the edit that it announces. Returns the path in the URI of such an edit, which
-    /// is the end of the URI.
+    /// Handles a `getDiagnostics` that is a step of a turn, before the application gets it. Adds to `events` the ends
+    /// of the edits that it ends, then the edit that it announces. Returns the path of that edit, which is the last
+    /// part of `uri`.
     pub(super) fn on_diagnostics(
         &mut self,
         now: Time,
@@ -123,7 +124,7 @@ impl ExpectedEdits {
         self.due = self.edits.front().map_or(Time::NEVER, |first| first.until);
     }
 
-    /// Releases memory that is not in use.
+    /// Frees memory that is not in use.
     pub(super) fn trim(&mut self) {
         self.edits.shrink_to_fit();
     }
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_have_words() {
+    fn reasons_have_names() {
         let words = [
             (EditEnd::TurnDone, "turn_done"),
             (EditEnd::NextEdit, "next_edit"),

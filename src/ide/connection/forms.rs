@@ -1,8 +1,8 @@
 //! Forms that wait until the client shows them.
 //!
 //! Until about 20 ms after `initialized`, and longer on a slow machine, the real client answers each form with
-//! `cancel`, and nobody sees it (measured, 2.1.330 and 2.1.332). So a form in this time is a request of the session at
-//! once, but its message is written at the end of the settle time, and the person has the whole time from then on.
+//! `cancel`, without showing it (measured, 2.1.330 and 2.1.332). So a form that is sent in this time becomes a request
+//! of the session at once, but its message is written only when the settle time ends, and its timeout counts from then.
 
 use crate::rpc::{NotSent, RequestId};
 use crate::{Outbox, Time, To};
@@ -24,7 +24,7 @@ impl Forms {
         Self { since: None, held: Vec::new(), due: Time::NEVER }
     }
 
-    /// Notes when the client begins to show forms.
+    /// Sets when the client begins to show forms.
     pub(crate) fn begin(&mut self, since: Time) {
         self.since = Some(since);
     }

@@ -1,5 +1,5 @@
-//! What comes in on an editor's connection. The policy judges the opening handshake, and the session gets the texts. An
-//! event of the session becomes one of the connection, or is handled here.
+//! What comes in on an editor's connection. The policy judges the opening handshake, and the session gets the text
+//! messages. An event of the session becomes an event of the connection, or is handled here.
 
 use super::consent::call_of;
 use super::open_calls::CallKind;
@@ -48,7 +48,7 @@ impl Pumped for Connection {
     }
 
     /// Sends what waits for the session or for room in the send buffer: changes of the tools and the context, the
-    /// question for the folders and the forms, then the selection.
+    /// `roots/list` request and the forms, then the selection.
     fn flush(&mut self) {
         if self.has_unsent_beside_selection() {
             self.flush_rest();
@@ -127,7 +127,7 @@ impl Connection {
         self.events.push_back(ServerEvent::Closed { agent: self.agent(), reason });
     }
 
-    /// Answers the opening handshake. Returns false if none is pending any more.
+    /// Answers the opening handshake. Returns false if it is no longer pending.
     pub(super) fn execute(&mut self, verdict: Verdict) -> bool {
         let decided = match verdict {
             Verdict::LetIn(entry) => {
@@ -253,7 +253,7 @@ impl Connection {
         self.consent.hold(event);
     }
 
-    /// Returns the event of a client that waits for consent.
+    /// Returns the event that asks for the consent to this client.
     pub(crate) fn consent_pending(&self) -> ServerEvent {
         let (client, is_for_models) = (self.client().cloned(), self.is_for_models());
         ServerEvent::ConsentPending { agent: self.agent(), client, is_for_models }
@@ -264,7 +264,7 @@ impl Connection {
         self.config.settle.unwrap_or_else(|| self.quirks().settle)
     }
 
-    /// Begins the pushes to the client, and returns the event of its readiness.
+    /// Begins the pushes to the client, and returns the event that says that it is ready.
     pub(super) fn begin_ready(&mut self) -> ServerEvent {
         let (agent, client) = (self.agent(), self.mcp.client().cloned());
         if self.peer == Peer::Model {
@@ -281,7 +281,7 @@ impl Connection {
             ToolRequest::CloseTab(close) => {
                 // The names of tabs are compared byte for byte.
                 let found = self.end_diffs(DiffEnd::TabClosed, |tab_name| tab_name == close.tab_name) > 0;
-                // The application has no view of a client that waits for the consent.
+                // The application has not seen the diffs of a client that waits for consent, so it has no view of them.
                 let is_viewed = self.mcp.tools().tools.handles(Tool::CloseTab) && !self.consent.is_missing();
                 if found || !is_viewed {
                     self.answer_internally(call, &TabClosed { found });
@@ -377,7 +377,7 @@ impl Connection {
 
     /// Answers the open diffs with these tabs as rejected, and reports their ends, except those that wait for the
     /// consent, which the application has not seen. The answer does no harm if a diff was decided elsewhere. Returns
-    /// how many there were.
+    /// how many diffs it ended.
     pub(super) fn end_diffs(&mut self, why: DiffEnd, which: impl Fn(&str) -> bool) -> usize {
         // A diff that was cancelled in the same batch has already ended, and the session reports its end later.
         let open = |(call, tab): (CallId, &str)| (which(tab) && self.mcp.is_open(call)).then_some(call);
@@ -418,14 +418,14 @@ impl Connection {
     }
 }
 
-/// The reason of the close frame with 1008, as the JetBrains plugin is described to write it.
+/// The reason in the close frame with 1008, as in a description of the JetBrains plugin.
 const UNAUTHORIZED: &str = "Invalid or missing authentication token";
 
 /// The lists of MCP, which a client requests in its handshake. An application may answer them itself.
 const LISTS: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
-/// Returns true for calls that do not wait for the consent: those that end diffs, because this layer answers them and
-/// the real client sends one before each prompt, and those of the handshake.
+/// Returns true for a call that does not wait for the consent: one that ends diffs, because this layer answers it and
+/// the real client sends one before each prompt, or one that belongs to the handshake.
 #[allow(clippy::wildcard_enum_match_arm, reason = "every other event can wait")]
 fn needs_no_consent(event: &mcp::ServerEvent<ReceivedCall>) -> bool {
     match event {
@@ -437,8 +437,8 @@ fn needs_no_consent(event: &mcp::ServerEvent<ReceivedCall>) -> bool {
     }
 }
 
-/// What this layer serves as requests, in addition to those of the dialect: some clients send the notification with an
-/// id.
+/// The names of the notification `ide_connected`. This layer serves it as a request too, because some clients send it
+/// with an id.
 pub(super) const IDE_CONNECTED: [&str; 2] = ["ide_connected", "notifications/ide_connected"];
 
 fn is_ide_connected(method: &str) -> bool {

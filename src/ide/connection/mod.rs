@@ -58,7 +58,7 @@ use roots::Roots;
 /// ([`accepts_pushes`](Connection::accepts_pushes)).
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// The id of the connection, which is that of its session too.
+    /// The id of the connection and of its session.
     pub(super) conn: ConnId,
     ws: ws::Server,
     mcp: mcp::Server<SharedTools>,
@@ -77,7 +77,7 @@ pub(crate) struct Connection {
     /// The connection to open for a client that waits for [`admit`](Connection::admit); `None` if no client
     /// waits.
     pending: Option<Entry>,
-    /// The kind of the connection: an agent, until the client is accepted.
+    /// The kind of the connection. Until the client is accepted, it counts as an agent.
     peer: Peer,
     /// Calls that ended before they were answered, and that the application has not seen. Their ends are not reported.
     suppressed_ends: Vec<CallId>,
@@ -103,9 +103,9 @@ pub(crate) struct Connection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hangup {
     No,
-    /// The stream has ended. Once all bytes are read, the time limits the wait for answers.
+    /// The stream has ended. The time, which is set once all bytes are read, limits the wait for answers.
     Received(Option<Time>),
-    /// The WebSocket knows.
+    /// The WebSocket has been told.
     Over,
 }
 
@@ -258,7 +258,7 @@ impl Connection {
         AgentId(self.conn)
     }
 
-    /// Returns the latest time seen. The WebSocket has the one clock of the connection.
+    /// Returns the latest time seen. The WebSocket holds the only clock of the connection.
     const fn now(&self) -> Time {
         self.ws.stream.output.now
     }
@@ -275,8 +275,8 @@ impl Connection {
         StreamPos { end: tx.position(), written: tx.written() }
     }
 
-    /// Returns true if the client has ended its stream and calls are open that a program answers. A person who decides
-    /// on a diff may take forever.
+    /// Returns true if a call other than a diff is open. A client that has ended its stream still gets the answer to
+    /// it. We do not wait for a diff, because the person may take forever.
     fn owes_answers(&self) -> bool {
         self.ws.is_open() && self.open_calls.has_any_but_diffs()
     }
@@ -320,8 +320,8 @@ impl Connection {
     }
 }
 
-/// Returns the settings of the sessions of these connections: those of the application, plus the requests and resources
-/// that this layer serves.
+/// Returns the settings of the sessions of these connections: the settings of the application, plus the requests and
+/// resources that this layer serves.
 pub(super) fn session_settings(config: &ServerConfig) -> Arc<mcp::ServerConfig> {
     let mut settings = config.mcp.clone();
     settings.forward = forwarded(settings.forward, config.dialect);
@@ -375,7 +375,7 @@ impl Connection {
         self.ws.filled(now, n);
     }
 
-    /// Returns the bytes that were not written.
+    /// Returns the bytes that are not written yet.
     #[inline]
     pub(crate) fn outgoing(&self) -> &[u8] {
         self.ws.stream.output.outgoing()
@@ -408,8 +408,8 @@ impl Connection {
         self.is_reading() && self.ws.wants_input()
     }
 
-    /// Notes that `n` more bytes of the output were written. Returns true if something waited for that, or may have:
-    /// then there may be new output or another deadline, not just less output.
+    /// Call this when `n` more bytes of the output were written. Returns true if something was waiting for that, or may
+    /// have been: then there may be new output or another deadline, and not only less output.
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) -> bool {
         let output = &mut self.ws.stream.output;
@@ -419,7 +419,7 @@ impl Connection {
             self.pushes.on_written(output.now, output.tx.written());
             has_waited |= due != self.pushes.due;
         }
-        // Otherwise a client that keeps the buffer full whenever it is polled would never get the selection again.
+        // Without this, a client that keeps the buffer full whenever it is polled would never get the selection again.
         if has_waited && self.pushes.due.is_due(output.now) && !output.tx.is_full() {
             self.pushes.tick(output.now);
         }
@@ -451,7 +451,7 @@ impl Connection {
         self.consent.trim();
     }
 
-    /// Brings the connection to the latest time seen.
+    /// Sets the clock of the connection.
     pub(crate) fn set_now(&mut self, now: Time) {
         self.ws.stream.output.set_now(now);
     }
@@ -504,7 +504,7 @@ impl Status {
 mod tests {
     use super::*;
 
-    /// Tested on the connection, because a server only counts the end of one that was never accepted.
+    /// Tested on the connection, because a server only counts the end of a connection that was never accepted.
     #[test]
     fn limit_of_zero_is_named() {
         let mut config = ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Disabled));

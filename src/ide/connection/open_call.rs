@@ -12,7 +12,7 @@ use core::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The error instead of the text of a hidden file.
+/// The error that replaces the text of a hidden file.
 const HIDDEN: &str = "failed to read file: the file may not leave the editor";
 
 /// When Claude Code gives up on a call of its model, without telling us (measured).
@@ -40,7 +40,8 @@ pub struct OpenCall<'a> {
     call: CallId,
 }
 
-/// Only the call. With the server, every program that answers by id would contain the `Debug` of a whole server.
+/// Shows only the call. If it showed the server, every program that answers by id would contain the code to show a
+/// whole server.
 impl fmt::Debug for OpenCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenCall").field("call", &self.call).finish_non_exhaustive()
@@ -64,8 +65,8 @@ impl<'a> OpenCall<'a> {
 
     /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::tool::Answer) of a tool of the
     /// protocol in any dialect, or a [failure](ToolResult::error). Problems as LSP writes them are sent in the dialect
-    /// of the session. If the [`Filter`](crate::ide::Filter) hides a file of the answer, the client gets the rest of it
-    /// in the dialect of its session.
+    /// of the session. If the [`Filter`](crate::ide::Filter) hides a file of the answer, the client gets the rest of
+    /// the answer in the dialect of its session.
     ///
     /// # Errors
     ///
@@ -77,7 +78,7 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Answers a tool call with the text that VS Code would answer, which is JSON for most tools: `{"tabs":[]}` for
-    /// `getOpenEditors`, `OK` for `set_selection`. An answer of several blocks is given as the whole result,
+    /// `getOpenEditors`, `OK` for `set_selection`. For an answer of several blocks, pass the whole result,
     /// `{"content":[{"type":"text","text":…},…]}`. For `getDiagnostics` you may pass what a language server wrote
     /// ([`Diagnostics`](crate::ide::tool::Diagnostics) has the shapes). The client gets the answer in the dialect of
     /// its session.
@@ -141,7 +142,8 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request. If the [`Filter`](crate::ide::Filter) hides a
-    /// file of the answer, the client gets the rest of it, and the error -32603 instead of the text of a hidden file.
+    /// file of the answer, the client gets the rest of the answer, or the error -32603 instead of the text of a hidden
+    /// file.
     ///
     /// # Errors
     ///
@@ -160,7 +162,7 @@ impl<'a> OpenCall<'a> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
     }
 
-    /// Answers with a JSON-RPC error. A plain text means that the editor failed (-32603); pass an [`ErrorObject`] for
+    /// Answers with a JSON-RPC error. A plain string means that the editor failed (-32603); pass an [`ErrorObject`] for
     /// another code, or data. If a tool failed, [respond](Self::respond) with a [`ToolResult::error`] instead, which
     /// the model can read. The codes from -32020 to -32099, except -32042, belong to a later version of MCP, and are
     /// sent as [`INTERNAL_ERROR`](crate::rpc::code::INTERNAL_ERROR).
@@ -185,8 +187,8 @@ impl<'a> OpenCall<'a> {
         })
     }
 
-    /// Sets how long the call may wait from now on: a `getDiagnostics` longer than its 400 ms or 1.9 s, for example, or
-    /// an `openDiff` that should have a deadline.
+    /// Sets how long the call may wait from now on. Use it to give a `getDiagnostics` more than its 400 ms or 1.9 s,
+    /// for example, or to give an `openDiff` a deadline.
     ///
     /// Claude Code fails a call of its model after 300 s without an answer or [`progress`](Self::progress), without
     /// telling the editor (measured). So on a connection [for models](crate::ide::MODELS_TARGET), a call without a

@@ -1,4 +1,5 @@
-//! The open calls of one client that the application has got: the tool of each, and the tab that an `openDiff` opened.
+//! The open calls of one client that the application has received: the tool of each, and the tab that an `openDiff`
+//! opened.
 //!
 //! Each connection has its own list, so that a client can only end its own diffs. A client never cancels an `openDiff`
 //! that was decided in its terminal (measured): `close_tab` is the only sign.
@@ -41,7 +42,7 @@ impl DiffEnd {
     }
 }
 
-/// The open calls of one connection, in the order they came, which is the order of their ids.
+/// The open calls of one connection, in the order in which they came, which is the order of their ids.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCalls(Vec<Entry>);
 
@@ -58,15 +59,14 @@ struct Entry {
 /// A file as the client spells it.
 #[derive(Debug)]
 struct CallFile {
-    /// How much comes before the path.
+    /// The length of what comes before the path, in bytes.
     prefix: u8,
-    /// The path, which is shared with the event about an expected edit: nearly every call costs no copy of its own.
+    /// The path. It is shared with the event about an expected edit, so that nearly no call needs a copy.
     path: Arc<str>,
 }
 
 impl CallFile {
-    /// If `path` is the end of `file`, after nothing, a slash or the scheme, it is shared; otherwise the file is
-    /// copied.
+    /// Shares `path` if `file` is this path, or this path after a slash or the scheme. Otherwise copies `file`.
     fn new(file: &str, path: Option<Arc<str>>) -> Self {
         let shared = path.and_then(|path| {
             let prefix = file.strip_suffix(&*path)?;
@@ -90,7 +90,7 @@ impl CallFile {
     }
 }
 
-/// What may come before the path in the spelling of a file; no two have the same length.
+/// What may come before the path in the spelling of a file. Each has a different length.
 const PREFIXES: [&str; 4] = ["", "/", "file://", "file:///"];
 
 /// What kind of call it is, which decides what can answer it.
@@ -113,7 +113,8 @@ impl OpenCalls {
         self.0.push(Entry { call, kind, tab_name, file: None });
     }
 
-    /// Adds a call of `getDiagnostics`, for this file or all files. `path` is the path in the file, if it is at hand.
+    /// Adds a call of `getDiagnostics`, for this file or all files. `path` is the path in `file`, if the caller has it
+    /// already.
     pub(crate) fn open_diagnostics(&mut self, call: CallId, file: Option<&str>, path: Option<Arc<str>>) {
         let file = file.map(|file| CallFile::new(file, path));
         self.0.push(Entry { call, kind: CallKind::Tool(Tool::GetDiagnostics), tab_name: None, file });
@@ -141,12 +142,12 @@ impl OpenCalls {
         (!file.is(text)).then(|| file.spelling())
     }
 
-    /// Returns the kind of a call; `None` if the application has not got the call, or it has ended.
+    /// Returns the kind of a call; `None` if the application has not received the call, or it has ended.
     pub(crate) fn kind(&self, call: CallId) -> Option<CallKind> {
         self.place(call).and_then(|place| self.0.get(place)).map(|entry| entry.kind)
     }
 
-    /// Notes that a call has ended. Returns the name of its tab if the call is an `openDiff`.
+    /// Removes a call that has ended. Returns the name of its tab if the call is an `openDiff`.
     pub(crate) fn remove(&mut self, call: CallId) -> Option<String> {
         self.0.remove(self.place(call)?).tab_name
     }
@@ -156,12 +157,12 @@ impl OpenCalls {
         self.0.iter().filter_map(|entry| Some((entry.call, entry.tab_name.as_deref()?)))
     }
 
-    /// Returns true if anything but `openDiff`s is open.
+    /// Returns true if any call but an `openDiff` is open.
     pub(crate) fn has_any_but_diffs(&self) -> bool {
         self.0.iter().any(|entry| entry.tab_name.is_none())
     }
 
-    /// Releases memory that is not in use.
+    /// Frees memory that is not in use.
     pub(crate) fn trim(&mut self) {
         self.0.shrink_to_fit();
     }

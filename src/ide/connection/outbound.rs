@@ -16,7 +16,7 @@ use crate::{Outbox, To};
 use alloc::sync::Arc;
 use serde::Serialize;
 
-/// While the send buffer is at most this many bytes, a selection is added. Above it the selection waits, and a newer
+/// While the send buffer has at most this many bytes, a selection is added. Above that the selection waits, and a newer
 /// one replaces it.
 const SELECTION_ROOM: usize = 64 * 1024;
 
@@ -27,7 +27,7 @@ const LISTS_CHANGED: [&str; 3] = [
     "notifications/resources/list_changed",
 ];
 
-/// The error instead of an answer that the send buffer has no room for.
+/// The error that replaces an answer for which the send buffer has no room.
 const UNREAD: &str = "busy: too many bytes wait to be written";
 
 impl Connection {
@@ -195,8 +195,8 @@ impl Connection {
         self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
-    /// Offers the tools of these settings from now on, which differ only by their tools, with the
-    /// [context of the settings](context_with_tools).
+    /// Offers the tools of these settings from now on, and the [context](context_with_tools) that follows from them.
+    /// The settings differ from the previous ones only in their tools.
     ///
     /// # Errors
     ///
@@ -212,7 +212,8 @@ impl Connection {
         announced
     }
 
-    /// Offers the context of these settings from now on, which differ only by their tools and context.
+    /// Offers the context of these settings from now on. They differ from the previous ones only in their tools and
+    /// context.
     pub(crate) fn offer_context(&mut self, config: Arc<ServerConfig>, context: Arc<Context>) {
         self.config = config;
         self.mcp.set_context(context);
@@ -313,7 +314,7 @@ impl Connection {
         if sent == Err(NotSent::Full) { Ok(()) } else { sent.map(drop) }
     }
 
-    /// Sends the selection, if the client accepts it by now and the send buffer has room.
+    /// Sends the selection, if the client now accepts it and the send buffer has room.
     pub(super) fn send_selection(&mut self) {
         let Some(selection) = self.pushes.selection_to_send() else { return };
         if self.ws.stream.output.outgoing().len() <= SELECTION_ROOM
@@ -323,11 +324,11 @@ impl Connection {
         }
     }
 
-    /// Sends what waits besides the selection, which is seldom anything.
+    /// Sends what waits besides the selection. Most of the time there is nothing.
     #[cold]
     pub(super) fn flush_rest(&mut self) {
         if self.tools_changed_pending {
-            // Too late if the session has ended since.
+            // This fails only if the session has ended meanwhile.
             let _ = self.announce_tools();
         }
         if self.context_changed_pending {

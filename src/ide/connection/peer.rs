@@ -1,8 +1,8 @@
 //! What kind of connection this is, as the request target of its opening handshake decides: an agent, or the model of
 //! an agent.
 //!
-//! Over the connection of `--ide`, the real client does not give an editor's own tools to its model. But of a server
-//! named in `--mcp-config`, it gives the model all tools (measured). So a client may connect a second time, at
+//! Over the connection of `--ide`, the real client does not give an editor's own tools to its model. But it gives the
+//! model all tools of a server named in `--mcp-config` (measured). So a client may connect a second time, at
 //! [`MODELS_TARGET`], and that connection has the tools for models and nothing else of the dialect.
 
 use super::Connection;
@@ -28,7 +28,7 @@ use alloc::sync::Arc;
 ///   it.
 /// - It has no prompts, no resources and no instructions, because the agent's connection has them, and the model would
 ///   find each resource twice. It has no methods that you forward or that a dialect adds.
-/// - Its calls are the same events as those of agents, so one handler answers both. Its session begins with
+/// - Its calls come as the same events as the calls of agents, so one handler answers both. Its session begins with
 ///   [`ModelReady`](crate::ide::ServerEvent::ModelReady) instead of [`Ready`](crate::ide::ServerEvent::Ready), and
 ///   `ide_connected` is an unknown notification.
 /// - It counts towards [`ServerConfig::max_clients`](crate::ide::ServerConfig::max_clients), because it may hold as
@@ -50,7 +50,7 @@ impl Peer {
         if request.target() == MODELS_TARGET { Self::Model } else { Self::Agent }
     }
 
-    /// Returns those of these tools that the connection has.
+    /// Returns the part of these tools that the connection offers.
     pub(super) fn tools(self, tools: Arc<ToolSet>) -> Arc<ToolSet> {
         match self {
             Self::Agent => tools,

@@ -118,7 +118,7 @@ pub struct Policy {
     /// every browser does.
     pub allowed_origins: Vec<String>,
     /// The request targets where agents may attach, path and query, compared byte for byte. Default empty, which means
-    /// `/`, as the real client has it (measured), and `/mcp`, each with any query. A model always attaches at
+    /// `/`, which the real client requests (measured), and `/mcp`, each with any query. A model always attaches at
     /// [`MODELS_TARGET`]. Every other target is refused: if agents could attach at `/models/`, one slash too many in a
     /// configuration would give a model the rights of an agent.
     pub paths: Vec<String>,
@@ -209,15 +209,15 @@ impl Policy {
             || self.extra_hosts.iter().any(is_extra)
     }
 
-    /// Returns true for an address of 127.0.0.0/8 in its only form, four decimal numbers without
-    /// leading zeros, with our port.
+    /// Returns true for an address of 127.0.0.0/8 in its canonical form (four decimal numbers without leading zeros),
+    /// with our port.
     fn is_our_loopback(&self, host: &[u8]) -> bool {
         let (address, port) = host.split_at(host.iter().position(|byte| *byte == b':').unwrap_or(host.len()));
         let address = core::str::from_utf8(address).ok().and_then(|text| text.parse::<Ipv4Addr>().ok());
         address.is_some_and(|address| address.is_loopback()) && self.is_our_port(port)
     }
 
-    /// Returns true for a colon and our port in its only decimal form.
+    /// Returns true for a colon and our port, in decimal without leading zeros.
     fn is_our_port(&self, text: &[u8]) -> bool {
         let Some(digits) = text.strip_prefix(b":") else { return false };
         let plain = digits.first().is_some_and(|first| (b'1'..=b'9').contains(first));

@@ -19,7 +19,8 @@ use crate::rpc::RequestId;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// How long the client may take. Nothing in the editor waits for the folders, so this is long enough for a slow client.
+/// How long the client may take to answer. Nothing in the editor waits for the folders, so a slow client gets enough
+/// time.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How a client reports that its folders have changed.
@@ -51,7 +52,7 @@ impl Connection {
     }
 
     /// Returns the index of the window for a call of this client, as [`closest_window`] finds it by the folders of the
-    /// client. `file` is the file of the call, such as that of a diff.
+    /// client. `file` is the file of the call, such as the file of a diff.
     #[must_use]
     pub(crate) fn closest_window<W: AsRef<[LocalPath]>>(
         &self,

@@ -11,8 +11,8 @@ pub(super) const RULES: Rules = Rules {
     selection: SelectionForm::Short,
     unknown_tool: code::METHOD_NOT_FOUND,
     rpc_ping: true,
-    // By reports, version 0.1.14 answers 400 without the sub-protocol, and 404 to any target but `/`, although the
-    // description has `/mcp`. So our client requests `/`, and our editor accepts both.
+    // According to reports, version 0.1.14 answers 400 without the sub-protocol, and 404 to any target but `/`,
+    // although the description says `/mcp`. So our client requests `/`, and our editor accepts both.
     subprotocol_required: true,
     auth_failure: AuthFailure::CloseAfterUpgrade,
     posix_paths: true,

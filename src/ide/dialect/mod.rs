@@ -39,7 +39,7 @@ dialects! {
     /// How an editor spells the protocol: the names of its tools and notifications, and the shapes of its messages.
     ///
     /// The real client was written for [`VsCode`](Self::VsCode). Use another dialect only for a client that needs it.
-    /// What comes in is always *read* in all dialects at once: `open_file` is `openFile`, and
+    /// Messages from a peer are always *read* in all dialects at once: `open_file` is `openFile`, and
     /// `notifications/ide_connected` is `ide_connected`.
     ///
     /// | | [`VsCode`](Self::VsCode) (default) | [`JetBrains`](Self::JetBrains) | [`SnakeCase`](Self::SnakeCase) | [`Obsidian`](Self::Obsidian) |
@@ -58,7 +58,7 @@ dialects! {
     /// | required by `openDiff`'s schema | all four arguments | all four | `old_file_path`, `new_file_contents` | all four |
     /// | names of notifications | `selection_changed` | `selection_changed` | `notifications/selection_changed` | `selection_changed` |
     /// | selection | all members | `selection`, `text`, `filePath` | `file_path`, `range`, `text` | all members |
-    /// | no selection | empty texts, empty range | empty texts, empty range | empty texts, empty range | empty texts, empty range |
+    /// | no selection | empty strings, empty range | empty strings, empty range | empty strings, empty range | empty strings, empty range |
     /// | unknown tool | -32602 | -32601 | -32601 | -32602 |
     /// | JSON-RPC ping | none | every 5 s, 3 s to answer | as JetBrains | none |
     /// | target of a client [^2] | `/` | `/` | `/mcp` | `/` |
@@ -120,13 +120,13 @@ pub(crate) struct Rules {
     pub(crate) unknown_tool: i64,
     /// True if the editor pings the client over JSON-RPC.
     pub(crate) rpc_ping: bool,
-    /// The request target of a client. An editor accepts those of every dialect.
+    /// The request target of a client. An editor accepts the targets of every dialect.
     pub(crate) target: &'static str,
     /// True if a client must offer the sub-protocol `mcp`.
     pub(crate) subprotocol_required: bool,
     /// How a client without the token is refused.
     pub(crate) auth_failure: AuthFailure,
-    /// True if a path of Windows is written as `/c/w` instead of `C:\w`.
+    /// True if a Windows path is written as `/c/w` instead of `C:\w`.
     pub(crate) posix_paths: bool,
     /// True if the schema of `openDiff` requires only the old path and the text.
     pub(crate) short_diff: bool,
@@ -147,7 +147,7 @@ pub(crate) enum SelectionForm {
 /// How an answer says what was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wording {
-    /// A text for each tool; an error if a file was not found.
+    /// A different text for each tool; an error if a file was not found.
     VsCode,
     /// `OK`; a text if a file or a tab was not found.
     JetBrains,

@@ -135,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn path_with_a_blank_is_quoted() {
+    fn path_with_a_space_is_quoted() {
         let rows = [
-            ("no blank", "/w/a.txt", None),
-            ("a blank", "/w/b c.txt", Some("\"/w/b c.txt\"")),
-            ("another white space", "/w/b\u{3000}c", Some("\"/w/b\u{3000}c\"")),
-            ("on Windows", r"C:\b c", Some("\"C:\\b c\"")),
-            ("a quotation mark too", "/w/b \"c\"", None),
+            ("no space", "/w/a.txt", None),
+            ("a space", "/w/b c.txt", Some("\"/w/b c.txt\"")),
+            ("another white-space character", "/w/b\u{3000}c", Some("\"/w/b\u{3000}c\"")),
+            ("a space, on Windows", r"C:\b c", Some("\"C:\\b c\"")),
+            ("a space and a quotation mark", "/w/b \"c\"", None),
         ];
         for (name, path, quoted) in rows {
             let mention = Mention::new(path, Some((1, 2)));
@@ -155,10 +155,10 @@ mod tests {
         let rows = [
             ("lines", Mention::new("/a", Some((0, 2))), (1, 3)),
             ("lines of a file of known length", Mention::new("/a", Some((0, 2))).with_line_count(9), (1, 3)),
-            ("the last line there can be", Mention::new("/a", Some((7, u32::MAX))), (8, u32::MAX)),
+            ("the largest line number", Mention::new("/a", Some((7, u32::MAX))), (8, u32::MAX)),
             ("a file of known length", Mention::new("/a", None).with_line_count(9), (1, 9)),
             ("an empty file", Mention::new("/a", None).with_line_count(0), (0, 0)),
-            ("a file", Mention::new("/a", None), (0, 0)),
+            ("a file of unknown length", Mention::new("/a", None), (0, 0)),
         ];
         for (name, mention, lines) in rows {
             assert_eq!(mention.with_lines_from_one().lines, Some(lines), "{name}");

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 pub(super) const NAMES: [&str; 2] = ["diagnostics_changed", "notifications/diagnostics_changed"];
 
-/// The problems of files have changed: the parameters of `diagnostics_changed`. The real client shows nothing of it
-/// (measured).
+/// The problems of files have changed: the parameters of `diagnostics_changed`. The real client shows no sign that it
+/// got this (measured).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiagnosticsChanged {
@@ -27,7 +27,8 @@ pub enum DiagnosticsChanged {
 }
 
 impl DiagnosticsChanged {
-    /// Returns the number of bytes of the texts, and of the values that hold them in a list.
+    /// Returns roughly how much memory the parameters take: the bytes of their strings, and the size of each list
+    /// element.
     pub(super) fn content_len(&self) -> usize {
         match self {
             Self::Stale { uris } => uris

@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentLimits {
-    /// The most bytes of a selected text in an answer or a push. The rest is cut off, between two characters. Default
-    /// 256 KiB: the text goes into a prompt, where more would do harm.
+    /// The maximum size of a selected text in an answer or a push, in bytes. The rest is cut off, between two
+    /// characters. Default 256 KiB: the text goes into a prompt, where more would do harm.
     pub selection: usize,
-    /// The most problems in an answer or a notification, over all its files. An answer also says how many it leaves
-    /// out. Default 1,000: more than a model can use.
+    /// The maximum number of problems in an answer or a notification, over all its files. An answer also says how many
+    /// it leaves out. Default 1,000: more than a model can use.
     pub diagnostics: usize,
 }
 

@@ -68,7 +68,8 @@ macro_rules! pushes {
                 }
             }
 
-            /// Returns the number of bytes of the texts, and of the values that hold them in a list.
+            /// Returns roughly how much memory the parameters take: the bytes of their strings, and the size of each
+            /// list element.
             pub(crate) fn content_len(&self) -> usize {
                 match self {
                     $(Self::$notification(params) => params.content_len(),)*

@@ -57,7 +57,7 @@ pub(crate) struct PushSchedule {
     next_mention: Time,
     /// When the next [`tick`](Self::tick) is due.
     pub(crate) due: Time,
-    /// The position in the outgoing stream whose writing changes anything here.
+    /// Up to where the outgoing stream must be written before anything changes here.
     pub(crate) awaits: u64,
 }
 
@@ -151,7 +151,7 @@ impl PushSchedule {
         self.tick(now);
     }
 
-    /// Notes up to where the outgoing stream was written.
+    /// Call this when the outgoing stream was written up to `written`.
     pub(crate) fn on_written(&mut self, now: Time, written: u64) {
         if self.selection_ends <= written {
             self.selection_ends = WRITTEN;
@@ -174,7 +174,7 @@ impl PushSchedule {
         }
     }
 
-    /// Advances the clock to `now`, and notes when to do so again.
+    /// Advances the clock to `now`, and sets `due` to when this must be called again.
     pub(crate) fn tick(&mut self, now: Time) {
         match &mut self.state {
             State::Settling { until, .. } if until.is_due(now) => {
@@ -220,7 +220,7 @@ impl PushSchedule {
         self.mention_ends != WRITTEN
     }
 
-    /// Notes that a mention was sent, and where it ends in the outgoing stream.
+    /// Call this when a mention was sent. `end` is where it ends in the outgoing stream.
     pub(crate) fn on_mention_sent(&mut self, end: u64) {
         self.mention_ends = end;
         self.awaits = self.awaits.min(end);
@@ -233,7 +233,7 @@ impl PushSchedule {
         self.latest.as_ref().filter(|_| self.wants_to_send && is_attached && self.selection_ends == WRITTEN)
     }
 
-    /// Notes that the selection was sent, and where it ends in the outgoing stream.
+    /// Call this when the selection was sent. `end` is where it ends in the outgoing stream.
     pub(crate) fn on_selection_sent(&mut self, end: u64) {
         self.wants_to_send = false;
         self.selection_ends = end;
@@ -301,7 +301,12 @@ mod tests {
         let rows: &[Row<'_>] = &[
             ("never initialized", &[(1, Select), (2, Listed), (3, Changed)], &[], None),
             ("nothing selected", &[(10, Initialized)], &[], Some(1_610)),
-            ("selected before", &[(1, Select), (10, Initialized)], &[10, 1_610, 6_610], Some(1_610)),
+            (
+                "selected before initialized",
+                &[(1, Select), (10, Initialized)],
+                &[10, 1_610, 6_610],
+                Some(1_610),
+            ),
             ("listed", &[(1, Select), (10, Initialized), (40, Listed)], &[10, 40, 1_640, 6_640], Some(1_640)),
             (
                 "listed before initialized",
@@ -346,7 +351,7 @@ mod tests {
                 Some(11_630),
             ),
             (
-                "listed unasked",
+                "listed although nothing changed",
                 &[(1, Select), (10, Initialized), (20_000, Listed)],
                 &[10, 1_610, 6_610, 20_000, 21_600, 26_600],
                 Some(21_600),
@@ -405,7 +410,7 @@ mod tests {
         assert!(schedule.selection_to_send().is_some() && schedule.due == Time::NEVER);
         schedule.on_selection_sent(200);
         schedule.on_tools_listed(at(10), StreamPos { end: 300, written: 0 });
-        assert!(schedule.selection_to_send().is_none(), "the selection before lies in the send buffer");
+        assert!(schedule.selection_to_send().is_none(), "the previous selection is in the send buffer");
         schedule.on_written(at(9_000), 299);
         schedule.tick(at(9_000));
         assert!(
@@ -419,7 +424,7 @@ mod tests {
         schedule.on_tools_listed(at(16_000), StreamPos { end: 500, written: 400 });
         assert_eq!(schedule.due, Time::NEVER);
         schedule.on_written(at(24_000), 500);
-        assert_eq!(schedule.due, at(25_000), "10 s after the time first ran");
+        assert_eq!(schedule.due, at(25_000), "10 s after the settle time first began");
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Selection {
         Self { text: text.into(), file_path: file_path.into(), file_url: None, range }
     }
 
-    /// Returns the number of bytes of the texts.
+    /// Returns the number of bytes of the strings.
     pub(super) fn content_len(&self) -> usize {
         let url = self.file_url.as_deref().map_or(0, str::len);
         self.text.len().saturating_add(self.file_path.len()).saturating_add(url)
@@ -81,7 +81,7 @@ impl Selection {
     pub(crate) fn serialized(&self, dialect: Dialect) -> Option<SerializedNotification> {
         let method = dialect.notification(EditorNotification::SelectionChanged);
         let written = SerializedNotification::new(method, Some(&InDialect(self, dialect)));
-        debug_assert!(written.is_ok(), "texts and numbers are always JSON");
+        debug_assert!(written.is_ok(), "strings and numbers can always be serialized");
         written.ok()
     }
 }
@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn selections_are_read_tolerantly() {
         for (name, text) in [
-            ("all null", r#"{"text":null,"filePath":null,"selection":null}"#),
-            ("nothing", "{}"),
+            ("every member null", r#"{"text":null,"filePath":null,"selection":null}"#),
+            ("no member", "{}"),
             ("cleared", r#"{"text":"","filePath":"","fileUrl":null,"selection":null}"#),
         ] {
             assert_eq!(serde_json::from_str::<Selection>(text).unwrap(), Selection::default(), "{name}");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn dialects_read_the_selections_of_all() {
+    fn selections_are_read_in_every_dialect() {
         let here = Selection::new("/a", Range::new(Position::new(1, 2), Position::new(1, 3)), "x");
         let cursor = Selection::new("/a", Range::default(), "");
         const AT: &str = r#"{"start":{"line":1,"character":2},"end":{"line":1,"character":3}}"#;

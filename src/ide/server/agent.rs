@@ -58,7 +58,7 @@ impl<'a> Agent<'a> {
         self.connection.roots()
     }
 
-    /// Returns those of the [`roots`](Self::roots) that are absolute paths on this machine.
+    /// Returns the [`roots`](Self::roots) that are absolute paths on this machine.
     #[must_use]
     pub fn folders(self) -> &'a [LocalPath] {
         self.connection.folders()
@@ -157,7 +157,7 @@ impl<'a> AgentMut<'a> {
     /// [outcome](crate::ide::ServerEvent::Outcome), and only returns an answer that [fits](Form::check) the form. The
     /// form waits for the person without a timeout, until you [cancel](crate::ide::Server::cancel) it. In the [settle
     /// time](crate::ide::ServerConfig::settle) after `initialized` we hold it back, because the real client would
-    /// cancel it unseen (measured).
+    /// cancel it before the person sees it (measured).
     ///
     /// # Errors
     ///
@@ -175,8 +175,9 @@ impl<'a> AgentMut<'a> {
         self.with(|connection| connection.elicit_within(form, timeout))
     }
 
-    /// Gives a client that waits for it the consent of the person, even if the server has [not
-    /// asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client does not wait.
+    /// Gives the person's consent to a client that waits for it, even if the server has [not
+    /// asked](crate::ide::ServerConfig::asks_for_consent) about this client yet. Returns false if the client does not
+    /// wait.
     pub fn allow(self) -> bool {
         let is_allowed = self.server.with(self.agent, Connection::allow).unwrap_or(false);
         if is_allowed {
@@ -186,8 +187,8 @@ impl<'a> AgentMut<'a> {
     }
 
     /// Ends the connection of this client properly; the other clients stay. You still get the events of its end.
-    /// Calling this again does nothing. If the server [asks](crate::ide::ServerConfig::asks_for_consent) about the
-    /// client, this refuses it.
+    /// Calling this again does nothing. If the server is [asking](crate::ide::ServerConfig::asks_for_consent) about the
+    /// client, this counts as a refusal.
     pub fn disconnect(self, now: Time) {
         self.server.connections.set_now(now);
         self.server.questions.on_disconnected(self.server.connections.now, self.agent);

@@ -37,9 +37,9 @@ pub struct ServerConfig {
     /// The tools that the editor offers.
     pub tools: Arc<ToolSet>,
     /// Whether an agent can also read `getCurrentSelection`, `getOpenEditors`, `getDiagnostics` and
-    /// `getWorkspaceFolders`, as far as you handle them, as [resources](crate::ide::tool::Tool::resource). You get a
-    /// call of the tool, and the text of your answer becomes the text of the resource. Default true: of these tools the
-    /// real client shows its model only `getDiagnostics`, but it lets the model read resources by itself (measured).
+    /// `getWorkspaceFolders`, if you handle them, as [resources](crate::ide::tool::Tool::resource). You get a call of
+    /// the tool, and the text of your answer becomes the text of the resource. Default true: of these tools the real
+    /// client shows its model only `getDiagnostics`, but it lets the model read resources by itself (measured).
     ///
     /// Other resources, and prompts, go into [`mcp::ServerConfig::context`]. The tools are not resources if you answer
     /// `resources/list` or `resources/read` yourself: you [forward](mcp::Forward) one of them, or have `resources` in
@@ -51,18 +51,19 @@ pub struct ServerConfig {
     /// Set this if a person should decide about each client that has introduced itself:
     /// [`ServerEvent::ConsentPending`](crate::ide::ServerEvent::ConsentPending). Default false.
     ///
-    /// While the client waits, handshake and lists go on. It gets no pushes, and its calls wait: their deadlines,
-    /// cancellations and limits apply, and you get what is left of them after the consent. The process id and the
-    /// folders of the client may come before ([`IdeConnected`](crate::ide::ServerEvent::IdeConnected),
+    /// While the client waits, it can finish its handshake and read the lists. It gets no pushes, and its calls wait:
+    /// deadlines, cancellations and limits still apply to them, and after the consent you get those that are left. The
+    /// process id and the folders of the client may come before
+    /// ([`IdeConnected`](crate::ide::ServerEvent::IdeConnected),
     /// [`RootsChanged`](crate::ide::ServerEvent::RootsChanged)). Do not confuse this with
     /// [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), which comes before the connection opens.
     ///
     /// No program can nag until the person gives in: you get this event for one client at a time, and the others wait.
     /// If you refuse a client with [`disconnect`](crate::ide::AgentMut::disconnect), no question comes for 10 s; each
-    /// further refusal doubles this, up to 5 min, until [`allow`](crate::ide::AgentMut::allow) ends it. If a client
-    /// leaves before the answer, the same time starts over, at least 10 s and not doubled, because a person who
-    /// restarts an agent has refused nothing. You may allow a [waiting](crate::ide::Agent::waits_for_consent) client
-    /// before its event comes.
+    /// further refusal doubles this, up to 5 min, until [`allow`](crate::ide::AgentMut::allow) resets it. If a client
+    /// leaves before the answer, the pause starts over with its present length, at least 10 s. It does not double,
+    /// because a person who restarts an agent has refused nothing. You may allow a
+    /// [waiting](crate::ide::Agent::waits_for_consent) client before its event comes.
     pub asks_for_consent: bool,
     /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands. Set another one
     /// with [`with_dialect`](ServerConfig::with_dialect), which also sets its pings, or with
@@ -72,25 +73,25 @@ pub struct ServerConfig {
     pub mcp: mcp::ServerConfig,
     /// The limits of the contents of answers and pushes.
     pub content_limits: ContentLimits,
-    /// How long at most a client ignores pushes after the latest of `initialized`, the answer to its `tools/list` and
-    /// our `tools/list_changed`: the *settle time*. Mentions wait for it, and the selection is sent again at its end.
-    /// Default `None`: what is known for the client, or 1.6 s for an unknown one.
+    /// The longest time that a client ignores pushes after the latest of `initialized`, the answer to its `tools/list`
+    /// and our `tools/list_changed`: the *settle time*. Mentions wait for it, and the selection is sent again at its
+    /// end. Default `None`: what we know of the client, or 1.6 s for an unknown one.
     pub settle: Option<Duration>,
     /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four times the largest
     /// file that a person would review as a change.
     pub ws: ws::Limits,
-    /// The most attached clients. Connections [for models](crate::ide::MODELS_TARGET) count, because each may hold as
-    /// much memory as an agent. Default 16: editors have one to five agents, and each may have a model. One more client
-    /// with the token gets a 503.
+    /// How many clients may be attached at once. Connections [for models](crate::ide::MODELS_TARGET) count, because
+    /// each may hold as much memory as an agent. Default 16: editors have one to five agents, and each may have a
+    /// model. A further client with the token gets a 503.
     pub max_clients: usize,
-    /// The most connections that are not accepted yet. They do not count towards
-    /// [`max_clients`](ServerConfig::max_clients). Default 8. For one more, the server closes the oldest of them
-    /// without an HTTP answer, however young it is: a flood of 2,400 connections a second leaves each 3 ms for its
-    /// request.
+    /// How many connections may be open without being accepted yet. They do not count towards
+    /// [`max_clients`](ServerConfig::max_clients). Default 8. To make room for one more, the server closes the oldest
+    /// of them without an HTTP answer, however young it is: a flood of 2,400 connections a second leaves each 3 ms for
+    /// its request.
     ///
     /// A connection that has ended counts towards neither limit, even while its last bytes are written.
     pub max_pending_connections: usize,
-    /// The most bytes that the messages of all open calls of all clients have together. Default 128 MiB: four times the
+    /// How many bytes the messages of all open calls of all clients may have together. Default 128 MiB: four times the
     /// limit of one client ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)). A call beyond this is answered with
     /// -32603, and so is one beyond [`open_calls`](crate::rpc::SessionLimits::open_calls), the limit of each client
     /// (256).
@@ -101,7 +102,7 @@ pub struct ServerConfig {
     /// How long the selection must stay unchanged before it is sent. Default 50 ms; with zero, each selection is sent
     /// at once.
     pub debounce: Duration,
-    /// How long a selection that keeps changing is held back at most. Default 200 ms.
+    /// The longest time that a selection which keeps changing is held back. Default 200 ms.
     pub debounce_max: Duration,
     /// How long a mention waits for a client that accepts it. Default 30 s: clients take up to 20 s to start
     /// (measured).
@@ -110,21 +111,21 @@ pub struct ServerConfig {
     pub filter: Filter,
 }
 
-/// The largest message of a client.
+/// The largest message that a client may send, in bytes.
 const MESSAGE: usize = 16 * 1024 * 1024;
 
 impl ServerConfig {
-    /// Returns from which size of the send buffer on answers are replaced by errors: as many bytes as the open calls of
-    /// a client may have, but no less than [`ws::Limits::outgoing`]. So the answers to 256 calls are bounded as the
-    /// calls are, even if the application writes long ones.
+    /// Returns how many bytes may wait in the send buffer of a client before its answers are replaced by errors: as
+    /// many as its open calls may have, but at least [`ws::Limits::outgoing`]. So the answers to 256 calls are bounded
+    /// as the calls are, even if the application writes long answers.
     #[must_use]
     pub const fn max_unwritten(&self) -> usize {
         let (open, mark) = (self.mcp.limits.open_bytes, self.ws.outgoing);
         if open > mark { open } else { mark }
     }
 
-    /// Returns the most bytes that a server with these settings holds for its clients, apart from one answer for each
-    /// client and the constant costs of a connection.
+    /// Returns the maximum number of bytes that a server with these settings holds for its clients, apart from one
+    /// answer for each client and the constant costs of a connection.
     ///
     /// | held | one client | 16 clients |
     /// | --- | --: | --: |
@@ -132,7 +133,7 @@ impl ServerConfig {
     /// | the messages of open calls: [`rpc::SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes), [`ServerConfig::open_bytes`] | 32 MiB | 128 MiB |
     /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
     ///
-    /// A growing buffer may reserve up to twice as many.
+    /// A growing buffer may reserve up to twice as much.
     ///
     /// A client that is gone does not count: what it has not read is kept for at most
     /// [`drain`](crate::ws::Limits::drain) longer, in addition to its successor's.
@@ -144,7 +145,7 @@ impl ServerConfig {
 
     /// Describes an editor with this name and version, which agents show to a person.
     ///
-    /// So far it has no folder, offers no tools, and accepts nobody. With an adapter, go on with
+    /// So far it has no folder, offers no tools, and accepts no client. With an adapter, go on with
     /// [`folder`](Self::folder) and [`tools`](Self::tools): the server chooses the port and generates the token.
     /// Without one, pass both to [`listening`](Self::listening).
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
@@ -186,23 +187,23 @@ impl ServerConfig {
         self
     }
 
-    /// Accepts clients that come to this port of 127.0.0.1, where you listen, with this token. The other rules of the
-    /// [policy](Self::policy) stay. An adapter sets the port of its listener itself.
+    /// Accepts clients that connect to this port of 127.0.0.1, where you listen, and send this token. The other rules
+    /// of the [policy](Self::policy) stay. An adapter sets the port of its listener itself.
     pub fn listening(mut self, port: u16, token: AuthToken) -> Self {
         self.policy.port = port;
         self.auth(Auth::Token(token))
     }
 
     /// Demands this proof of a client, instead of the token that an adapter generates. If an earlier process has
-    /// published the token, mostly because you listen on its port again, it must be [`Auth::Resumed`]: an adapter then
-    /// accepts only clients of our own user, and generates a fresh token where it cannot tell.
+    /// already published the token, usually because you listen on its port again, pass [`Auth::Resumed`]: an adapter
+    /// then accepts only clients of the same user, and generates a fresh token where it cannot tell whose they are.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.policy.auth = auth;
         self
     }
 
     /// Accepts the clients that this policy accepts. This replaces the rules that [`for_dialect`](Self::for_dialect)
-    /// has set, so call it first.
+    /// sets, so call `policy` first.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
@@ -245,8 +246,8 @@ impl ServerConfig {
     /// `pid` is the process of the editor: when it ends, agents delete the file. The `start` of an adapter writes the
     /// file; otherwise `ide_mcp_lockfile::LockDir::publish` does it for you.
     ///
-    /// The file contains the token. If you write it yourself, listen first; then write it beside its place with mode
-    /// 0600, in a directory of mode 0700, and rename it.
+    /// The file contains the token. If you write it yourself, listen first. Then write it under a temporary name with
+    /// mode 0600, in a directory with mode 0700, and rename it.
     #[must_use]
     pub fn lock_file(&self, pid: u32) -> LockFile {
         let token = self.policy.auth.token().cloned();
@@ -281,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn address_keeps_the_rules_of_the_dialect() {
+    fn listening_keeps_the_rules_of_the_dialect() {
         let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000").unwrap();
         let config = || ServerConfig::new("editor", "1");
         let before = config().listening(1, token.clone()).for_dialect(Dialect::JetBrains);
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn unwritten_bytes_have_the_larger_limit() {
+    fn unwritten_bytes_get_the_larger_of_two_limits() {
         let policy = Policy::new(1, Auth::Disabled);
         let mut config = ServerConfig::new("editor", "1").policy(policy);
         for (open, mark, expected) in [(5, 7, 7), (7, 5, 7), (7, 7, 7)] {

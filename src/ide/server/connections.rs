@@ -1,21 +1,21 @@
-//! The connections of a server: the table of their places, the order they are polled in, and the queue of those with
-//! new output. A place is an index of the table; a free place is reused.
+//! The connections of a server: the table that holds them, the order they are polled in, and the queue of those with
+//! new output. A place is an index into the table; a free place is reused.
 //!
 //! ```text
 //!           fed, its deadline has come, an operation that causes an event
 //!  Quiet ────────────────────────────────────────────────────────────────▶ Eventful ──no event──▶ Quiet
 //!
-//!  after each operation and each poll of a connection: its deadline is noted, and it is
+//!  after each operation and each poll of a connection: its deadline is recorded, and it is
 //!    queued for writing if it has output, or for closing if it is done
 //!
-//!  after a write for which nothing waited: it is queued for writing if it has more output
+//!  after a write that nothing was waiting for: it is queued for writing if it has more output
 //!
 //!  Idle ──new output──▶ Queued ──offered, written(n)──▶ Queued at the end, or Idle when all is written
 //!                          ▲  └──offered, nothing taken──▶ Full
 //!                          └────────── next pass ───────────┘
 //! ```
 //!
-//! Queues hold places, each at most once. So nothing is searched: a poll for one of a thousand connections looks only
+//! Queues hold places, each at most once. So no search is needed: a poll for one of a thousand connections looks only
 //! at that one.
 //!
 //! The open calls of all connections together hold at most `share * max_open + pool` bytes. Each connection has its
@@ -39,8 +39,9 @@ pub(super) struct Connections {
     /// The places whose connection is done but not closed yet.
     pub(super) done: VecDeque<usize>,
     pub(super) offers: Offers,
-    /// The deadlines of the connections. That of an eventful place is from when it was queued, and a write that nothing
-    /// waited for changes none, so a deadline may come too early. Then its poll notes the next one.
+    /// The deadlines of the connections. The deadline of an eventful place dates from when it was queued, and a write
+    /// that nothing was waiting for does not update it. So a deadline may come too early; the poll then records the
+    /// next one.
     pub(super) deadlines: Deadlines,
     /// How many connections are open.
     open: usize,
@@ -61,9 +62,10 @@ pub(super) struct Offers {
     pub(super) queue: VecDeque<usize>,
     /// Those whose socket took nothing in this pass.
     pub(super) full: VecDeque<usize>,
-    /// The offer to the first of the queue, if it was not answered yet: the connection, and how many bytes.
+    /// The offer of the first connection in the queue, until it is answered: the connection, and how many bytes.
     pub(super) offered: Option<(ConnId, usize)>,
-    /// True from the first poll of a pass to its `Wait`. A pass that was abandoned is due.
+    /// True from the first poll of a pass to its `Wait`. Until then the next poll is due at once, even if the caller
+    /// abandoned the pass.
     pub(super) in_pass: bool,
 }
 
@@ -80,8 +82,9 @@ impl Offers {
 #[derive(Debug, Default)]
 struct Slot {
     connection: Option<Connection>,
-    /// True if the place is in the queue of this name.
+    /// True if the place is in the queue `eventful`.
     is_eventful: bool,
+    /// True if the place is in the queue `done`, or its connection has just been taken from there.
     is_done: bool,
     /// True if the place is in a queue of `offers`.
     is_queued: bool,
@@ -131,7 +134,7 @@ impl Connections {
             let connection = Some(make(conn, self.now));
             *slot = Slot { connection, is_eventful: slot.is_eventful, ..Slot::default() };
         }
-        // A connection with a limit of zero is over at once.
+        // A connection is due at once if a limit of it is zero.
         self.work_out(index);
         conn
     }
@@ -144,8 +147,8 @@ impl Connections {
         }
     }
 
-    /// Returns a connection; `None` if it is over. What may cause an event, output or the end goes through
-    /// [`with`](Self::with).
+    /// Returns a connection; `None` if it is over. An operation that may cause an event, output or the end must go
+    /// through [`with`](Self::with).
     pub(super) fn get_mut(&mut self, conn: ConnId) -> Option<&mut Connection> {
         match &mut self.slots.get_mut(conn.index())?.connection {
             Some(connection) if connection.conn == conn => Some(connection),
@@ -181,8 +184,8 @@ impl Connections {
         }
     }
 
-    /// Returns a connection to feed, and queues it for a poll, which finds what has come: a client that sends a message
-    /// in a thousand pieces costs a thousand appends.
+    /// Returns a connection to feed, and queues it for a poll, which handles all that has arrived: a message that comes
+    /// in a thousand pieces costs a thousand appends and no more.
     pub(super) fn input(&mut self, now: Time, conn: ConnId) -> Option<&mut Connection> {
         self.set_now(now);
         let Slot { connection, is_eventful, .. } = self.slots.get_mut(conn.index())?;
@@ -221,7 +224,7 @@ impl Connections {
 
     /// Works out what follows from an operation on a connection.
     pub(super) fn work_out(&mut self, index: usize) {
-        // At the end of time, nothing that is set to it is due.
+        // `is_due` is false for `Time::NEVER`, even if that is the present time.
         if self.note(index).is_due(self.now) {
             self.poll_next(index);
         }
@@ -257,8 +260,8 @@ impl Connections {
                 self.note(index);
                 continue;
             };
-            // Brings the connection to the time when its deadline was due. Otherwise it would have no event, and would
-            // be queued again forever.
+            // Sets the clock of the connection too. Otherwise its deadline would not be due there, it would have no
+            // event, and it would be queued again forever.
             connection.set_now(self.now);
             let event = connection.poll(quota, full);
             let admission = connection.admission;
@@ -266,8 +269,8 @@ impl Connections {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
             }
-            // Without an event now, the connection has none until something is done with it, so do not queue it again.
-            // At `Time::NEVER` every deadline is due, and it would be queued forever.
+            // A connection without an event now has none until something happens to it, so it is not queued again.
+            // Otherwise, at `Time::NEVER`, when every deadline has passed, it would be queued forever.
             self.note(index);
             match event {
                 Some(ServerEvent::Closed { .. }) if admission != Admission::LetIn => {
@@ -317,13 +320,13 @@ impl Connections {
         }
     }
 
-    /// Returns true if as many connections are open as there are places.
+    /// Returns true if as many connections are open as may be open at once.
     pub(super) const fn is_full(&self) -> bool {
         self.open >= self.max_open
     }
 
-    /// Queues a connection that has new output or has become done, and updates the counts. Notes and returns its
-    /// deadline; [`Time::NEVER`] if the place is queued for its events, whose poll notes the deadline.
+    /// Queues a connection that has new output or has become done, and updates the counts. Records and returns its
+    /// deadline; [`Time::NEVER`] if the place is queued for a poll, which then records the deadline.
     fn note(&mut self, index: usize) -> Time {
         let Some(slot) = self.slots.get_mut(index) else { return Time::NEVER };
         let status = match &slot.connection {
@@ -353,7 +356,7 @@ impl Connections {
                 slot.is_queued = true;
                 self.offers.queue.push_back(index);
             }
-            // What was unwritten was dropped, or the connection is gone.
+            // The unwritten bytes were dropped, or the connection is gone.
             (true, false) => {
                 slot.is_queued = false;
                 self.offers.forget(index);

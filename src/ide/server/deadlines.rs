@@ -1,5 +1,5 @@
-//! The deadlines of the connections of a server by place: the earliest one, and the places where it has passed. Neither
-//! needs a search through all places.
+//! The deadlines of the connections of a server by place: finds the earliest one, and the places whose deadline has
+//! passed, without a search through all places.
 
 use crate::Time;
 use alloc::vec::Vec;
@@ -62,9 +62,9 @@ impl Deadlines {
 mod tests {
     use super::*;
 
-    /// Compares the deadlines with those of a plain list.
+    /// Compares [`Deadlines`] with a plain list.
     #[test]
-    fn they_are_those_of_a_plain_list() {
+    fn deadlines_match_a_plain_list() {
         arbtest::arbtest(|u| {
             let (mut deadlines, mut model) = (Deadlines::default(), [Time::NEVER; 3 * BLOCK]);
             for _ in 0..u.int_in_range(0..=30)? {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_time_comes_for_all() {
+    fn every_place_is_due_at_the_end_of_time() {
         let mut deadlines = Deadlines::default();
         deadlines.set(BLOCK, Time::from_millis(1));
         assert_eq!(deadlines.next_due(0, Time::ZERO), None);

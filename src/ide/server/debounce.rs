@@ -101,7 +101,7 @@ mod tests {
     use crate::ide::kit::Range;
     use alloc::{string::String, vec::Vec};
 
-    /// Holds each selection at its time, and returns those released, with their times.
+    /// Reports each selection at its time, and returns those that are released, with their times.
     fn run(pause: u64, at_most: u64, held: &[(u64, &str)]) -> Vec<(u64, String)> {
         let millis = Duration::from_millis;
         let mut debounce = Debounce::new(millis(pause), millis(at_most));
@@ -125,7 +125,7 @@ mod tests {
         let paused: Vec<(u64, &str)> =
             frames.iter().copied().filter(|(at, _)| !(1_000..2_000).contains(at)).collect();
         let cases: &[(&str, u64, &[(u64, &str)], &[u64])] = &[
-            ("one", 50, &[(10, "x")], &[60]),
+            ("one selection", 50, &[(10, "x")], &[60]),
             ("two close together", 50, &[(10, "x"), (59, "y")], &[109]),
             ("two far apart", 50, &[(10, "x"), (61, "y")], &[60, 111]),
             ("the same again", 50, &[(10, "x"), (100, "x")], &[60]),
@@ -133,8 +133,8 @@ mod tests {
             ("an equal one after a second", 50, &[(10, "x"), (1_060, "x")], &[60, 1_110]),
             ("an equal one with each frame", 50, &frames, &[60]),
             ("an equal one after a pause in the frames", 50, &paused, &[60, 2_060]),
-            ("back to what was sent", 50, &[(10, "x"), (100, "y"), (110, "x")], &[60]),
-            ("at once", 0, &[(10, "x"), (11, "y")], &[10, 11]),
+            ("back to the selection that was sent", 50, &[(10, "x"), (100, "y"), (110, "x")], &[60]),
+            ("a pause of zero", 0, &[(10, "x"), (11, "y")], &[10, 11]),
             ("never a pause", 50, &steady, &[200, 420, 630]),
         ];
         for (name, pause, held, times) in cases {

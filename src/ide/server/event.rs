@@ -12,8 +12,8 @@ use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 /// [`DiffClosed`](Self::DiffClosed), [`Ready`](Self::Ready) and [`Closed`](Self::Closed).
 ///
 /// Almost every event is about one agent and names it. A connection [for models](crate::ide::MODELS_TARGET) counts as
-/// an agent here, because its calls are answered in the same way. For a connection that was never accepted the only
-/// event is [`AdmissionPending`](ServerEvent::AdmissionPending): the server just
+/// an agent here, because its calls are answered in the same way. A connection that was never accepted causes no event
+/// but [`AdmissionPending`](ServerEvent::AdmissionPending): the server only
 /// [counts](crate::ide::Server::unauthenticated) it.
 ///
 /// ```
@@ -88,7 +88,7 @@ pub enum ServerEvent {
         /// The folders, at most 64.
         roots: Vec<Root>,
     },
-    /// From now on the client asks for permission in this mode: `default`, `plan`, …. The call has been answered.
+    /// The client has switched to this permission mode: `default`, `plan`, …. We have already answered its call.
     PermissionMode {
         /// The agent.
         agent: AgentId,
@@ -114,10 +114,10 @@ pub enum ServerEvent {
         /// The prompt and its arguments. All required arguments are there.
         prompt: GetPrompt,
     },
-    /// The client reads a resource that the editor [lists](crate::mcp::ServerConfig::context), or that a template can
-    /// cover. Answer with [`respond_resource`](crate::ide::OpenCall::respond_resource) or
-    /// [`fail`](crate::ide::OpenCall::fail); at its deadline we answer with an error. A resource that a tool reads
-    /// comes as a [`Call`](ServerEvent::Call) of the tool instead.
+    /// The client reads a resource that the editor [lists](crate::mcp::ServerConfig::context), or that one of its
+    /// templates may match. Answer with [`respond_resource`](crate::ide::OpenCall::respond_resource) or
+    /// [`fail`](crate::ide::OpenCall::fail); at its deadline we answer with an error. For a [resource of a
+    /// tool](crate::ide::ServerConfig::tool_resources) you get a [`Call`](ServerEvent::Call) of the tool instead.
     ReadResource {
         /// The agent.
         agent: AgentId,
@@ -172,15 +172,15 @@ pub enum ServerEvent {
         /// Why the diff ended.
         reason: DiffEnd,
     },
-    /// A hint that the client is about to write this file: it asks for its problems, as it does in auto mode and after
-    /// an accepted diff. If you want to offer undo, read the file for an [`EditLog`](crate::ide::kit::EditLog) now, and
-    /// then answer. The [`Call`](ServerEvent::Call) of `getDiagnostics` is the next event, and one
-    /// [`EditEnded`](ServerEvent::EditEnded) follows later. The client writes after the answer, or after 0.5 s; we
-    /// answer for you after 0.4 s.
+    /// A hint that the client is about to write this file: it has asked for the problems of the file, as it does in
+    /// auto mode and after an accepted diff. If you want to offer undo, read the file for an
+    /// [`EditLog`](crate::ide::kit::EditLog) now, and then answer. The [`Call`](ServerEvent::Call) of `getDiagnostics`
+    /// is the next event, and one [`EditEnded`](ServerEvent::EditEnded) follows later. The client writes after the
+    /// answer, or after 0.5 s; we answer for you after 0.4 s.
     ///
-    /// If a buffer of this file has unsaved changes, save it before you answer. The client then changes a passage in
-    /// the saved text, and refuses to replace the whole file until its model has read it again (measured). If you do
-    /// not save, the disk has the client's text and the buffer the person's, so warn the person.
+    /// If a buffer of this file has unsaved changes, save it before you answer. The client can then still change a
+    /// passage in the saved text, but refuses to replace the whole file until its model has read it again (measured).
+    /// If you do not save, the client's text is on the disk and the person's in the buffer, so warn the person.
     ///
     /// With version 2.1.330 of the real client, a write followed 32 of 34 hints, and in the other two cases the editor
     /// had saved the file meanwhile (measured). There is no hint for an edit that the client refuses by itself, nor for
@@ -199,8 +199,8 @@ pub enum ServerEvent {
         /// [`paths::classify`](crate::ide::paths::classify) before you open it.
         path: Arc<str>,
     },
-    /// An expected edit is over: if the client wrote the file, it has done so. If the text is the same as before,
-    /// nothing was written. [`Closed`](ServerEvent::Closed) comes after this event.
+    /// An expected edit is over: if the client was going to write the file, it has done so. If the text is the same as
+    /// before, nothing was written. [`Closed`](ServerEvent::Closed) comes after this event.
     EditEnded {
         /// The agent.
         agent: AgentId,
@@ -261,7 +261,7 @@ pub enum ServerEvent {
         reason: Closed,
     },
     /// A mention expired: no client accepted it in time, its addressee disconnected, or the
-    /// [`Filter`](crate::ide::Filter) hides the file by now.
+    /// [`Filter`](crate::ide::Filter) now hides the file.
     MentionExpired {
         /// The mention.
         mention: Mention,

@@ -18,15 +18,15 @@ use core::fmt;
 ///
 /// The filter cannot tell which files the following are about, so they are up to you:
 ///
-/// - the texts of failures and of JSON-RPC errors, and the reports of progress,
+/// - the messages of failures and of JSON-RPC errors, and the reports of progress,
 /// - [`Done`](crate::ide::tool::Done) instead of a failure, or a failure instead of an answer: each can reveal that a
-///   hidden file exists, so fail all calls about hidden files with the same text, before you look for the file,
-/// - links to hidden files, which only their real paths show,
+///   hidden file exists, so fail all calls about hidden files with the same message, before you look for the file,
+/// - symbolic links to hidden files: only the resolved path shows where a link leads,
 /// - the answers of your own tools, prompts and resources, and of forwarded requests,
 /// - the notifications and requests of [`notify_all`](super::Server::notify_all) and
 ///   [`agent_mut`](super::Server::agent_mut),
 /// - the output of `executeCode`, which is code of the agent,
-/// - messages and other texts within answers, such as a problem in a visible file whose text names a hidden one.
+/// - messages and other strings in answers, such as a problem in a visible file whose message names a hidden one.
 ///
 /// ```
 /// use ide_mcp::ide::{Filter, ServerConfig};
@@ -66,9 +66,9 @@ impl Filter {
 
     /// Also hides the files that `hides` returns true for, such as ignored files, or buffers that are not files.
     ///
-    /// `hides` is called for every selection and connection, so it must be quick. A text is tried as a path in several
-    /// ways, among them as it is and as the decoded path of a URI; one of them is enough to hide it. In the Obsidian
-    /// dialect, paths are relative to the workspace.
+    /// `hides` is called for every selection and connection, so it must be quick. A string may be a path or a URI, so
+    /// `hides` gets several readings of it, among them the string itself and the decoded path of a URI; the file is
+    /// hidden if it returns true for any of them. In the Obsidian dialect, paths are relative to the workspace.
     #[must_use]
     pub fn hide(mut self, hides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.hides = Some(match self.hides.take() {
@@ -111,13 +111,13 @@ impl Filter {
     }
 
     /// Returns true if the filter hides the file that this text names: a path or a URI, percent-encoded or not, perhaps
-    /// followed by a position in the file (after `?` or `#`). The text does not show which of these it is, so one
-    /// reading that `hides` returns true for is enough.
+    /// followed by a position in the file (after `?` or `#`). The text does not show which of these it is, so it is
+    /// enough that `hides` returns true for one reading.
     pub(super) fn hides(&self, text: &str) -> bool {
         let Some(hides) = &self.hides else { return false };
         let without_place = text.split(['?', '#']).next().unwrap_or(text);
         let places = if without_place.len() == text.len() { &[text][..] } else { &[text, without_place] };
-        // An editor may show files of another system: those of WSL on Windows, or of a remote machine.
+        // An editor may show files of another system, such as WSL on Windows, or a remote machine.
         let systems = [Platform::Posix, Platform::Windows];
         places.iter().any(|text| {
             let normal = systems.map(|system| LocalPath::parse(text, system).ok());

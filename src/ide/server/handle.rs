@@ -1,4 +1,4 @@
-//! Ids of agents and connections. Each has a number that is never reused, and the index of a table entry, which is.
+//! Ids of agents and connections. Each has a number that is never reused, and the index of a table entry, which can be.
 
 use crate::rpc::{CallId, RequestId, SessionId};
 use core::fmt;
@@ -22,15 +22,16 @@ impl AgentId {
         Self(ConnId(request.session()))
     }
 
-    /// Returns the number of the agent: agents are numbered from 1, in the order that their connections were accepted.
-    /// For display, and for bindings to other languages; [`Server::agent`](super::Server::agent) finds the agent again.
+    /// Returns the number of the agent: agents are numbered from 1, in the order in which their connections were
+    /// accepted. For display, and for bindings to other languages; [`Server::agent`](super::Server::agent) finds the
+    /// agent again.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0.number()
     }
 
-    /// Returns the call of this agent that has this [number](CallId::number), even if the agent never
-    /// made it.
+    /// Returns the id of this agent's call with this [number](CallId::number). It does not check that the agent ever
+    /// made such a call.
     #[must_use]
     pub const fn call(self, number: u64) -> CallId {
         CallId::new(self.0.0, number)
@@ -44,7 +45,7 @@ impl AgentId {
 }
 
 impl From<ConnId> for AgentId {
-    /// Returns the agent that attached by this connection.
+    /// Returns the agent on this connection.
     fn from(conn: ConnId) -> Self {
         Self(conn)
     }
@@ -74,7 +75,7 @@ impl ConnId {
         self.0.place as usize
     }
 
-    /// Returns the number of the connection: they are numbered from 1, in the order that they were accepted. For
+    /// Returns the number of the connection: they are numbered from 1, in the order in which they were accepted. For
     /// display.
     #[must_use]
     pub const fn number(self) -> u64 {

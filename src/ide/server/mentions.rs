@@ -56,7 +56,7 @@ impl Mentions {
         self.waiting.get(index)
     }
 
-    /// Stops waiting with the mention at this index: it expires with the next event.
+    /// Ends the wait of the mention at this index: the next poll reports that it has expired.
     pub(super) fn end_at(&mut self, index: usize, now: Time) {
         if let Some(waiting) = self.waiting.get_mut(index) {
             waiting.until = waiting.until.min(now);
@@ -64,14 +64,14 @@ impl Mentions {
         self.note_due();
     }
 
-    /// Notes that the mention at this index was put into the send buffer of `agent`.
+    /// Moves the mention at this index to the unwritten ones, because it is now in the send buffer of `agent`.
     pub(super) fn on_sent(&mut self, index: usize, agent: AgentId) {
         let sent = self.waiting.remove(index);
         self.unwritten.extend(sent.map(|sent| (agent, sent)));
         self.note_due();
     }
 
-    /// Notes that the send buffer of `agent` no longer has a mention.
+    /// Forgets the unwritten mention of `agent`, because its send buffer no longer has one.
     pub(super) fn on_written(&mut self, agent: AgentId) {
         self.unwritten.retain(|unwritten| unwritten.0 != agent);
     }

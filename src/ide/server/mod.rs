@@ -137,7 +137,7 @@ impl Server {
     }
 
     /// Accepts a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending). If
-    /// [`max_clients`](ServerConfig::max_clients) are attached by now, it gets a 503. Returns false if no client waits
+    /// [`max_clients`](ServerConfig::max_clients) are already attached, it gets a 503. Returns false if no client waits
     /// on this connection.
     pub fn admit(&mut self, conn: ConnId) -> bool {
         let is_full = self.connections.is_full();
@@ -338,7 +338,7 @@ impl Server {
         let mut full = Vec::new();
         for agent in self.ready.clone() {
             match self.with(agent, &mut send).unwrap_or(Err(NotSent::Closed)) {
-                // The client has ended, which was not polled yet.
+                // The client has ended, but that event was not polled yet.
                 Ok(()) | Err(NotSent::Closed | NotSent::NotReady) => {}
                 Err(NotSent::Full) => full.push(agent),
                 Err(error) => return Err(error),
@@ -347,8 +347,8 @@ impl Server {
         Ok(full)
     }
 
-    /// Runs `send` on every ready client, and returns those whose send buffer is full. The message of `send` can always
-    /// be written as JSON, so there is no error.
+    /// Runs `send` on every ready client, and returns those whose send buffer is full. Only for messages that can
+    /// always be written as JSON, so there is no error.
     fn push_to_all(&mut self, send: impl FnMut(&mut Connection) -> Result<(), NotSent>) -> Vec<AgentId> {
         let full = self.send_to_all(send);
         debug_assert!(full.is_ok());
@@ -384,7 +384,7 @@ impl Server {
                 _ => {}
             }
             // From this event on the client may accept mentions. They go out before any further answer to this client;
-            // otherwise the order would depend on how the bytes were cut.
+            // otherwise the order would depend on how its bytes were split.
             if !self.mentions.is_idle() {
                 self.send_mentions();
             }
@@ -409,7 +409,7 @@ impl Server {
         }
     }
 
-    /// Clears the selection that was sent last if the filter hides its file by now, because an ignore file has changed.
+    /// Clears the selection that was sent last if the filter now hides its file, because an ignore file has changed.
     fn clear_hidden_selection(&mut self) {
         let filter = &self.filter;
         let is_hidden = |last: &Selection| last.is_hidden(&|text| filter.hides(text));
@@ -418,7 +418,7 @@ impl Server {
         }
     }
 
-    /// Sends the waiting mentions whose client accepts them by now and has room in its send buffer.
+    /// Sends the waiting mentions whose client now accepts them and has room in its send buffer.
     fn send_mentions(&mut self) {
         if self.is_paused() {
             return;

@@ -21,8 +21,8 @@ impl Server {
 
     /// Tells the server that the client's stream has ended, or that the last [`Write`](Output::Write) to it has failed.
     ///
-    /// What came before the end is still delivered and answered, because a client may close its side and read on. After
-    /// a failed write, or a second end, nothing more is written to it.
+    /// What came before the end is still delivered and answered, because a client may close its sending side and go on
+    /// reading. After a failed write, or a second end, nothing more is written to it.
     pub fn feed_eof(&mut self, now: Time, conn: ConnId) {
         if self.connections.offers.offered.is_some_and(|(offered, _)| offered == conn) {
             self.connections.written(conn, 0);
@@ -55,7 +55,7 @@ impl Server {
             self.connections.offers.in_pass = false;
             return Output::Wait(self.deadline());
         }
-        // The queue has only connections with output. If one had none, the next poll would come at once.
+        // The queue has only connections with output. If one had none, the next poll would be due at once.
         let now = self.connections.now;
         match self.connections.offer() {
             Some((conn, bytes)) => Output::Write { conn, bytes },
@@ -63,7 +63,7 @@ impl Server {
         }
     }
 
-    /// Returns the next event: those of the connections, then those of what the agents share.
+    /// Returns the next event: first from the connections, then from what the agents share.
     fn next_event(&mut self) -> Option<ServerEvent> {
         if let Some(event) = self.lock_file.pop_front() {
             return Some(ServerEvent::LockFile(event));
@@ -112,7 +112,7 @@ impl Server {
     /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
-        // The end of the input says nothing about an offer.
+        // The end of the input does not answer an offer, so this is not `feed_eof`.
         read_all(self, now, conn, socket, |server| server.end_stream(now, conn))
     }
 
@@ -124,7 +124,7 @@ impl Server {
         let Some((_, len)) = self.connections.offers.offered.filter(|(offered, _)| *offered == conn) else {
             return;
         };
-        // More may have been added since.
+        // More output may have been added since the offer.
         let moved = moved(|| socket.write(self.outgoing(conn).get(..len).unwrap_or_default()));
         report(self, now, conn, moved);
     }
@@ -183,8 +183,8 @@ impl Server {
         }
     }
 
-    /// Returns the bytes of a connection that its socket has not taken yet. A [`Write`](Output::Write) has them too, but
-    /// cannot leave a loop that borrows the server again: there, take only `conn` along, and the bytes from here.
+    /// Returns the bytes of a connection that its socket has not taken yet. A [`Write`](Output::Write) has them too,
+    /// but you cannot keep its borrow while you use the server. Then keep only `conn`, and get the bytes from here.
     #[must_use]
     pub fn outgoing(&self, conn: ConnId) -> &[u8] {
         self.connections.get(conn).map(Connection::outgoing).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Pauses a server: a filter hides everything until the person ends it.
+//! Pauses a server: a filter hides everything until the person ends the pause.
 
 use super::{Filter, Selected, Server};
 use crate::Time;
@@ -41,8 +41,7 @@ impl Server {
     }
 
     /// Ends a [`pause`](Server::pause): the clients get the latest selection at once, and the waiting mentions, as far
-    /// as the filter lets them through by now. Changes of diagnostics are not repeated. Without a pause nothing
-    /// happens.
+    /// as the filter then lets them through. Changes of diagnostics are not repeated. Without a pause nothing happens.
     pub fn resume(&mut self, now: Time) {
         self.connections.set_now(now);
         let Some(Paused { filter, selection }) = self.paused.take() else { return };

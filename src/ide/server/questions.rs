@@ -3,9 +3,9 @@
 //!
 //! ```text
 //!  Free ──a client waits──▶ Asked ──allow──▶ Free, the refusals are forgotten
-//!    ▲                      │  │ the client leaves: as long as after the latest refusal, at least 10 s
+//!    ▲                      │  │ the client leaves: for as long as after the latest refusal, at least 10 s
 //!    │                      │  ▼
-//!    └──────────────────── Quiet ◀── disconnect: twice as long as after the refusal before it
+//!    └──────────────────── Quiet ◀── disconnect: for twice as long as after the refusal before
 //! ```
 
 use super::AgentId;
@@ -26,13 +26,13 @@ const LONGEST: Duration = Duration::from_secs(5 * 60);
 pub(super) struct Questions {
     /// The client that the person is being asked about.
     open: Option<AgentId>,
-    /// The clients that the person was not asked about yet, in the order that they introduced themselves.
+    /// The clients that the person was not asked about yet, in the order in which they introduced themselves.
     waiting: VecDeque<AgentId>,
     /// When the latest quiet time ends.
     quiet_until: Time,
-    /// The length of the latest quiet time; zero if nobody was refused since the last consent.
+    /// The length of the latest quiet time; zero if no client was refused since the last consent.
     quiet: Duration,
-    /// When the next question is due; [`Time::NEVER`] if nobody waits for one, or one is open.
+    /// When the next question is due; [`Time::NEVER`] if no client waits for one, or one is open.
     pub(super) due: Time,
 }
 
@@ -71,14 +71,14 @@ impl Questions {
         self.open
     }
 
-    /// Notes that a client was allowed, after its question or before.
+    /// Handles the consent for a client, whether or not the person was asked about it.
     pub(super) fn on_allowed(&mut self, agent: AgentId) {
         self.forget(agent);
         (self.quiet_until, self.quiet) = (Time::ZERO, Duration::ZERO);
         self.note_due();
     }
 
-    /// Notes that the application disconnects a client. If the person is being asked about it, that refuses it.
+    /// Handles that the application disconnects a client. If the person is being asked about it, that is a refusal.
     pub(super) fn on_disconnected(&mut self, now: Time, agent: AgentId) {
         if self.forget(agent) {
             self.quiet = self.quiet.saturating_mul(2).clamp(FIRST, LONGEST);
@@ -87,8 +87,9 @@ impl Questions {
         self.note_due();
     }
 
-    /// Notes the end of a client. If the person was being asked about it, the question flickered, so a quiet time
-    /// follows. It does not grow, because a person who restarts an agent has refused nothing.
+    /// Handles the end of a client. If the person was being asked about it, the question vanishes unanswered, so a
+    /// quiet time follows; otherwise questions could flicker. It does not grow, because a person who restarts an agent
+    /// has refused nothing.
     pub(super) fn on_closed(&mut self, now: Time, agent: AgentId) {
         if self.forget(agent) {
             self.quiet_until = now.saturating_add(self.quiet.max(FIRST));
