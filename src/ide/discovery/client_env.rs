@@ -25,7 +25,7 @@ pub const AUTO_CONNECT_VARIABLE: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
 /// The port of the editor. The name is older than the WebSocket transport.
 pub const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
 
-/// The host where the editor is reached.
+/// The host at which the client reaches the editor.
 pub const HOST_VARIABLE: &str = "CLAUDE_CODE_IDE_HOST_OVERRIDE";
 
 /// Switches off the folder check: the rule that a folder of the lock file must contain the working directory of the
@@ -40,7 +40,7 @@ pub const OPENCODE_PORT_VARIABLE: &str = "OPENCODE_EDITOR_SSE_PORT";
 /// 7.7.9).
 pub const KILO_PORT_VARIABLE: &str = "KILO_EDITOR_SSE_PORT";
 
-/// Where WSL names the Linux distribution.
+/// The name of the Linux distribution, which WSL sets.
 pub const DISTRIBUTION_VARIABLE: &str = "WSL_DISTRO_NAME";
 
 /// The host of an editor, if no variable names another one.
@@ -100,7 +100,8 @@ impl ClientEnv {
         self.skip_check.as_deref().is_some_and(is_yes)
     }
 
-    /// Returns the host where the editor is reached, a name or an address without brackets; [`LOOPBACK`] by default.
+    /// Returns the host at which the client reaches the editor, a name or an address without brackets; [`LOOPBACK`] by
+    /// default.
     #[must_use]
     pub fn host(&self) -> &str {
         let host = self.host.as_deref().filter(|host| !host.is_empty()).unwrap_or(LOOPBACK);

@@ -10,9 +10,9 @@ use super::client_env::{KILO_PORT_VARIABLE, OPENCODE_PORT_VARIABLE, PORT_VARIABL
 /// if it does.
 ///
 /// With a port, the child connects to this editor without a folder check and without a proxy, because the real client
-/// sends even loopback connections to a proxy. `no_proxy` and `NO_PROXY` get the same value: the entries of both, then
-/// those of `localhost,127.0.0.1,::1` that are missing. On Windows they are one variable, and we do not know which of
-/// them the client reads.
+/// sends even loopback connections to a proxy. `no_proxy` and `NO_PROXY` get the same value, because on Windows they
+/// are one variable, and elsewhere we do not know which of them the client reads. The value has the entries of both,
+/// then whichever of `localhost`, `127.0.0.1` and `::1` are missing.
 ///
 /// Without a port, the variables of another editor are removed: yours inherits them if it was started in that editor's
 /// terminal, and the child would connect to the other editor, or wait for a port that was closed long ago.
@@ -56,8 +56,8 @@ const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
 const NO_PROXY: &str = "no_proxy";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// Where VS Code marks its own terminals. An editor started in such a terminal inherits the mark, which would be wrong
-/// for its own terminals.
+/// The variable by which VS Code marks its own terminals. An editor started in such a terminal inherits the mark, which
+/// would be wrong in that editor's terminals.
 const FORCE_CODE_TERMINAL: &str = "FORCE_CODE_TERMINAL";
 const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, KILO_PORT_VARIABLE];
 const STALE_WITHOUT_PORT: &[&str] =
@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn l12_loopback_is_merged_into_what_was_there() {
         let cases: &[(&str, Inherited, &str)] = &[
-            ("nothing", &[], "localhost,127.0.0.1,::1"),
-            ("empty", &[("no_proxy", "")], "localhost,127.0.0.1,::1"),
+            ("no variable", &[], "localhost,127.0.0.1,::1"),
+            ("an empty variable", &[("no_proxy", "")], "localhost,127.0.0.1,::1"),
             (
-                "kept in front",
+                "inherited hosts stay in front",
                 &[("no_proxy", "a.example,10.0.0.0/8")],
                 "a.example,10.0.0.0/8,localhost,127.0.0.1,::1",
             ),
@@ -105,19 +105,23 @@ mod tests {
                 &[("NO_PROXY", "b.example,a.example"), ("no_proxy", "a.example")],
                 "a.example,b.example,localhost,127.0.0.1,::1",
             ),
-            ("there already", &[("no_proxy", "::1,LOCALHOST,127.0.0.1")], "::1,LOCALHOST,127.0.0.1"),
-            ("some there", &[("no_proxy", "127.0.0.1")], "127.0.0.1,localhost,::1"),
+            (
+                "all hosts are there already",
+                &[("no_proxy", "::1,LOCALHOST,127.0.0.1")],
+                "::1,LOCALHOST,127.0.0.1",
+            ),
+            ("some hosts are there already", &[("no_proxy", "127.0.0.1")], "127.0.0.1,localhost,::1"),
             (
                 "spaces and gaps",
                 &[("no_proxy", " a.example , ,b.example,")],
                 "a.example,b.example,localhost,127.0.0.1,::1",
             ),
             (
-                "no prefix counts",
+                "localhost.example is not localhost",
                 &[("no_proxy", "localhost.example")],
                 "localhost.example,localhost,127.0.0.1,::1",
             ),
-            ("all", &[("no_proxy", "*")], "*,localhost,127.0.0.1,::1"),
+            ("a star for all hosts", &[("no_proxy", "*")], "*,localhost,127.0.0.1,::1"),
         ];
         for (name, inherited, expected) in cases {
             let env = launch_env(Some(4321), inherited.iter().copied());
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn applied_twice_it_changes_nothing_more() {
+    fn applying_it_twice_changes_nothing_more() {
         let once = launch_env(Some(7), [("no_proxy", "a.example, b.example")]);
         let twice = launch_env(Some(7), once.set.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         assert_eq!(once, twice);

@@ -1,6 +1,6 @@
 //! Lock files that an editor left behind when it was killed, and when they may be removed.
 //!
-//! A living process may be invisible from here: one of Windows from within WSL, or one of another container. So a file
+//! A live process may be invisible from here: a Windows process seen from WSL, or one in another container. So a file
 //! counts as left over only if it is readable and ours, its process is known to be dead, and its port refuses
 //! connections.
 
@@ -50,7 +50,7 @@ pub enum NotStaleReason {
     Listening,
     /// The port may accept connections: `listening` was `None`.
     PerhapsListening,
-    /// Another file has this name by now. [`is_left_over`] never returns this, because it takes one file.
+    /// Another file has taken this name. [`is_left_over`] never returns this, because it looks at one file only.
     Replaced,
 }
 
@@ -83,19 +83,29 @@ mod tests {
         };
         let unreadable = Candidate { file: Err(LockFileError::Empty), ..listed("", Some(false)) };
         let cases = [
-            ("dead and closed", listed("me", Some(false)), Some(false), Ok(())),
+            ("the process is dead and the port closed", listed("me", Some(false)), Some(false), Ok(())),
             ("unreadable", unreadable, Some(false), Err(NotStaleReason::NotUnderstood)),
             ("another editor", listed("Me", Some(false)), Some(false), Err(NotStaleReason::OfAnother)),
-            ("no name", listed("", Some(false)), Some(false), Err(NotStaleReason::OfAnother)),
+            ("a file without a name", listed("", Some(false)), Some(false), Err(NotStaleReason::OfAnother)),
             ("alive", listed("me", Some(true)), Some(false), Err(NotStaleReason::Alive)),
             (
-                "its process is not visible",
+                "the process is not visible",
                 listed("me", None),
                 Some(false),
                 Err(NotStaleReason::PerhapsAlive),
             ),
-            ("its port is taken", listed("me", Some(false)), Some(true), Err(NotStaleReason::Listening)),
-            ("its port is unknown", listed("me", Some(false)), None, Err(NotStaleReason::PerhapsListening)),
+            (
+                "the port accepts connections",
+                listed("me", Some(false)),
+                Some(true),
+                Err(NotStaleReason::Listening),
+            ),
+            (
+                "the port was not checked",
+                listed("me", Some(false)),
+                None,
+                Err(NotStaleReason::PerhapsListening),
+            ),
         ];
         for (name, listed, listening, expected) in cases {
             assert_eq!(is_left_over(&listed, "me", listening), expected, "{name}");
@@ -103,12 +113,12 @@ mod tests {
         assert_eq!(
             is_left_over(&listed("", Some(false)), "", Some(false)),
             Err(NotStaleReason::OfAnother),
-            "we have no name"
+            "our editor has no name"
         );
     }
 
     #[test]
-    fn reasons_have_texts() {
+    fn reasons_have_messages() {
         let texts = [
             (NotStaleReason::NotUnderstood, "it could not be read, so its editor is unknown"),
             (NotStaleReason::OfAnother, "it belongs to another editor"),

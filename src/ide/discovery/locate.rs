@@ -16,7 +16,7 @@ use crate::ide::paths::{is_absolute, is_windows};
 /// The directories of [`Extras`] come after this one.
 ///
 /// # Errors
-/// [`LocateError`] if a variable is needed and unset, empty or not an absolute path.
+/// [`LocateError`] if a variable that is needed is unset, empty or not an absolute path.
 pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<LockDirCandidate>, LocateError> {
     let config_dir = environment.claude_config_dir;
     let home = || absolute(HOME_VARIABLE, environment.home.ok_or(LocateError::NoHome)?);
@@ -57,7 +57,7 @@ pub struct Environment<'a> {
     pub xdg_config_home: Option<&'a str>,
 }
 
-/// Directories in addition to those of the real client. Default none.
+/// Further directories, which the real client does not read. Default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// `~/.claude/ide`, even if `CLAUDE_CONFIG_DIR` is set, for editors that do not read that
@@ -91,9 +91,9 @@ impl LockDirCandidate {
         }
     }
 
-    /// Returns where an editor on Windows publishes, for a client in WSL. `home` is the home directory of a user of
-    /// Windows as WSL shows it, such as `/mnt/c/Users/me`. The real client reads this directory of each user after its
-    /// own: its code shows that, and we have not run it there.
+    /// Returns where an editor on Windows publishes, for a client in WSL. `home` is the home directory of a Windows
+    /// user as WSL shows it, such as `/mnt/c/Users/me`. The real client reads this directory of each user after its
+    /// own: its code shows that, but we have not run it in WSL.
     #[must_use]
     pub fn on_windows(home: &str) -> Self {
         Self { dir: join(home, &[".claude", "ide"]), source: Source::WindowsHome }
@@ -112,7 +112,7 @@ pub enum Source {
     Xdg,
     /// The option [`Extras::claude_code`].
     ClaudeCode,
-    /// The home of a user of Windows, for a client in WSL. No editor in WSL publishes there.
+    /// The home of a Windows user, for a client in WSL. Editors in WSL do not publish there.
     WindowsHome,
 }
 
@@ -209,7 +209,7 @@ mod tests {
                 expected: Ok(vec![("/home/u/.claude/ide", Source::Home)]),
             },
             Case {
-                name: "config dir alone",
+                name: "config dir replaces the home",
                 environment: [Some("/c"), Some("/home/u"), Some("/x")],
                 extras: PLAIN,
                 expected: Ok(vec![("/c/ide", Source::ConfigDir)]),
@@ -238,7 +238,7 @@ mod tests {
                 expected: Ok(vec![("/home/u/.claude/ide", Source::Home)]),
             },
             Case {
-                name: "xdg is not looked at unasked",
+                name: "xdg is ignored without the option",
                 environment: [None, Some("/home/u"), Some("relative")],
                 extras: PLAIN,
                 expected: Ok(vec![("/home/u/.claude/ide", Source::Home)]),
@@ -253,13 +253,13 @@ mod tests {
                 ]),
             },
             Case {
-                name: "windows",
+                name: "a Windows home",
                 environment: [None, Some("C:\\Users\\u\\"), None],
                 extras: PLAIN,
                 expected: Ok(vec![("C:\\Users\\u\\.claude\\ide", Source::Home)]),
             },
             Case {
-                name: "root",
+                name: "the root directory as home",
                 environment: [None, Some("/"), None],
                 extras: PLAIN,
                 expected: Ok(vec![("/.claude/ide", Source::Home)]),

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 /// Makes an MCP client give your editor's tools to its model: a configuration with one server, your editor.
 ///
-/// Over the connection of `--ide`, the real client does not give an editor's own tools to its model. But of a server in
-/// `--mcp-config FILE`, it gives the model all tools, as `mcp__NAME__tool`, in addition to `--ide` (measured with
-/// 2.1.332). That connection goes to [`MODELS_TARGET`] on the port of the editor.
+/// Over the connection of `--ide`, the real client does not give an editor's own tools to its model. But it gives the
+/// model all tools of a server in `--mcp-config FILE`, as `mcp__NAME__tool` (measured with 2.1.332). It opens a second
+/// connection for this, to [`MODELS_TARGET`] on the port of the editor.
 ///
-/// The configuration contains the token. So put it into a file that only its user can read, with
+/// The configuration contains the token. So put it into a file that only the user can read, with
 /// `ide_mcp_lockfile::write_private`. Do not put it on a command line, although the client accepts that: other users
 /// can read the arguments of a process.
 ///
@@ -61,7 +61,7 @@ impl McpConfig {
             headers: token.iter().map(|token| (TOKEN_FIELD, token.as_str())).collect(),
         };
         let servers = BTreeMap::from([("mcpServers", BTreeMap::from([(name.as_str(), server)]))]);
-        // Texts can always be written to memory, so there is no error.
+        // Strings can always be serialized, so there is no error.
         serde_json::to_string(&servers).unwrap_or_default()
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The editor writes its [`LockFile`] into a directory that both sides know ([`locate`]). The name of the file is the
 //! port; it contains the folders, the process and an [`AuthToken`]. The agent lists the directory and takes the file
-//! that its working directory belongs to ([`matching`]). Everything here is a value: `ide-mcp-lockfile` reads and
-//! writes the files.
+//! with a folder that contains its working directory ([`matching`]). Nothing here does I/O: `ide-mcp-lockfile` reads
+//! and writes the files.
 //!
 //! ```
 //! use ide_mcp::ide::ServerConfig;
@@ -24,10 +24,11 @@
 //! # }
 //! ```
 //!
-//! - [`client_env`] reads the variables that an agent obeys; [`launch_env`] sets those of your editor's terminals.
-//! - [`is_left_over`] tells whether the editor of a file is gone.
+//! - [`client_env`] reads the variables that an agent obeys; [`launch_env`] sets them for your editor's terminals.
+//! - [`is_left_over`] tells whether a file is left over from an editor that is gone.
 //! - [`Reconnect`] tells an agent when to try again, and when to give up.
-//! - [`McpConfig`] lets the model of a client call your tools: a second connection, from a file of the client.
+//! - [`McpConfig`] lets the model of a client call your tools: it is the configuration for a second connection of that
+//!   client.
 
 pub mod client_env;
 pub mod launch_env;

@@ -1,4 +1,4 @@
-//! When an agent tries again to reach an editor that it has lost or not reached.
+//! When an agent tries to reach an editor that it has lost or not reached yet, and when it gives up.
 //!
 //! ```text
 //!            ┌──────── lost, 1 s ────────┐
@@ -8,8 +8,8 @@
 //!          └─2 s, 4 s, 8 s┘  └─ refused, closed by us, 60 s since it was lost ──▶ GaveUp
 //! ```
 //!
-//! There are no lock files and no sockets here. While the editor is away, another user can take its port. So read the
-//! lock file again before each attempt, and check who owns the server before you send the first byte
+//! Nothing here reads a lock file or opens a socket. While the editor is away, another user can take its port. So read
+//! the lock file again before each attempt, and check who owns the server before you send the first byte
 //! (`ide_mcp_lockfile::check_server`).
 //!
 //! Measured: if an editor is stopped and started again on the same port with the same token, its client reconnects by
@@ -27,8 +27,8 @@ pub struct Backoff {
     /// The first pause. Default 1 s. Each further one is twice as long, up to [`max`](Self::max). A pause below 1 ms
     /// counts as 1 ms, so that an editor that is gone does not keep a processor busy.
     pub first: Duration,
-    /// The longest pause. Default 8 s, so that the client finds a restarted editor within the 12 s
-    /// of the real client.
+    /// The longest pause. Default 8 s, so that a restarted editor is found as fast as by the real client, which takes
+    /// up to 12 s.
     pub max: Duration,
     /// When to give up, counted from the loss of the connection or from the first search. Default 60 s: an editor that
     /// was restarted is back by then, and any other has been closed.
@@ -65,7 +65,7 @@ pub struct Reconnect {
     backoff: Backoff,
     /// The pause after the running attempt, if it fails.
     pause: Duration,
-    /// Since when there is no connection; `None` while there is one.
+    /// When the connection was lost or the search began; `None` while there is a connection.
     without_since: Option<Time>,
     due: Option<Time>,
 }
@@ -84,21 +84,20 @@ impl Reconnect {
         self.due
     }
 
-    /// Notes that an attempt has begun.
+    /// Call this when an attempt begins.
     pub const fn on_attempt(&mut self) {
         self.due = None;
     }
 
-    /// Notes that the session is ready, and forgets the failed attempts.
+    /// Call this when the session is ready. It forgets the failed attempts.
     pub const fn on_connected(&mut self) {
         self.pause = self.backoff.first;
         self.without_since = None;
         self.due = None;
     }
 
-    /// Notes that the attempt failed or the connection ended, for the reason `closed`. If you could not connect the
-    /// socket, pass [`Closed::Abnormal`]. Returns when the next attempt is due, as [`next_attempt`](Self::next_attempt)
-    /// does.
+    /// Call this when the attempt failed or the connection ended, with the reason. If you could not connect the socket,
+    /// pass [`Closed::Abnormal`]. Returns when the next attempt is due, as [`next_attempt`](Self::next_attempt) does.
     ///
     /// # Errors
     ///
@@ -132,7 +131,7 @@ pub enum GaveUp {
     /// The editor refused us, and would do so again: the token, the host or the path is wrong. Read the lock files
     /// again.
     Refused,
-    /// The peer speaks another protocol than an editor.
+    /// The peer does not speak the protocol of editors.
     Incompatible,
     /// The time for attempts is up.
     TooLong,
@@ -142,7 +141,7 @@ impl fmt::Display for GaveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Closed => "this side closed the connection",
-            Self::Refused => "the editor refuses: look for its lock file again",
+            Self::Refused => "the editor refused the connection: look for its lock file again",
             Self::Incompatible => "the peer is not a compatible editor: look for another lock file",
             Self::TooLong => "the editor has not come back in time: attach again once it is there",
         })
@@ -200,7 +199,7 @@ mod tests {
         let default = attempts(Backoff::default());
         assert_eq!(default, [1, 3, 7, 15, 23, 31, 39, 47, 55]);
         let gaps = default.windows(2).map(|two| two[1] - two[0]);
-        assert!(gaps.max() < Some(12), "an editor that is back is found as fast as by the real client");
+        assert!(gaps.max() < Some(12), "a restarted editor is found as fast as by the real client");
         let timeout = Duration::from_secs(7);
         assert_eq!(attempts(Backoff { timeout, ..Backoff::default() }), [1, 3, 7], "the last moment counts");
     }
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attachment_begins_anew() {
+    fn a_connection_resets_the_pauses() {
         let mut reconnect = Reconnect::new(Backoff::default(), at(0));
         for now in [0, 1, 3] {
             reconnect.on_attempt();
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_time_is_no_panic() {
+    fn the_end_of_time_does_not_panic() {
         let mut reconnect = Reconnect::new(Backoff::default(), Time::new(Duration::MAX));
         assert_eq!(
             reconnect.on_disconnected(Time::new(Duration::MAX), &Closed::Abnormal),
@@ -269,10 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn reasons_have_texts() {
+    fn reasons_have_messages() {
         let texts = [
             (GaveUp::Closed, "this side closed the connection"),
-            (GaveUp::Refused, "the editor refuses: look for its lock file again"),
+            (GaveUp::Refused, "the editor refused the connection: look for its lock file again"),
             (GaveUp::Incompatible, "the peer is not a compatible editor: look for another lock file"),
             (GaveUp::TooLong, "the editor has not come back in time: attach again once it is there"),
         ];

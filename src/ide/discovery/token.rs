@@ -1,5 +1,5 @@
-//! The token that proves that a client could read the lock file. It is opaque text: editors use UUIDs, hexadecimal and
-//! base64url. `Debug` never shows it, there is no `Display`, and the time of a comparison does not reveal where two
+//! The token that proves that a client could read the lock file. It is an opaque string: editors use UUIDs, hexadecimal
+//! and base64url. `Debug` never shows it, there is no `Display`, and the time of a comparison does not reveal where two
 //! tokens differ.
 
 use alloc::string::String;
@@ -23,16 +23,16 @@ use subtle::{Choice, ConstantTimeEq};
 /// ```
 ///
 /// A token has 1 to 1024 visible ASCII bytes, so that it fits into a header field. `==` takes the same time for all
-/// tokens of one length.
+/// tokens of the same length.
 #[derive(Clone)]
 pub struct AuthToken(String);
 
 impl AuthToken {
-    /// The most bytes of a token. The longest known tokens have 88; a request head may have 8 KiB in all.
+    /// The maximum length of a token in bytes. The longest known tokens have 88; a request head may have 8 KiB in all.
     pub const MAX_LEN: usize = 1024;
 
-    /// The fewest bytes of a token that you publish: 16 random bytes cannot be guessed. A shorter token of another
-    /// editor is still read.
+    /// The minimum length of a token that you publish, in bytes: 16 random bytes cannot be guessed. A shorter token of
+    /// another editor is still accepted.
     pub const MIN_PUBLISHED_LEN: usize = 16;
 
     /// Draws 32 random bytes and writes them as 64 lower-case hexadecimal characters. `random` must fill a slice with
@@ -47,11 +47,11 @@ impl AuthToken {
         Ok(Self(halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()))
     }
 
-    /// Creates a token from a text, such as a setting or a member of a lock file.
+    /// Creates a token from a string, such as a setting or a member of a lock file.
     ///
     /// # Errors
-    /// [`InvalidToken`] if the text is empty, longer than [`MAX_LEN`](Self::MAX_LEN), or contains a
-    /// byte that is not visible ASCII (`0x21` to `0x7e`).
+    /// [`InvalidToken`] if the string is empty, longer than [`MAX_LEN`](Self::MAX_LEN), or contains a byte that is not
+    /// visible ASCII (`0x21` to `0x7e`).
     pub fn from_text(text: impl Into<String>) -> Result<Self, InvalidToken> {
         let text = text.into();
         if text.is_empty() {
@@ -118,17 +118,17 @@ impl fmt::Debug for AuthToken {
     }
 }
 
-/// Why a text is not a token. The error contains the position of a byte, never a byte of the text.
+/// Why a string is not a token. The error contains the position of a byte, never a byte of the string.
 ///
 /// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidToken {
-    /// The text is empty, which everybody could guess.
+    /// The string is empty, which anybody could guess.
     Empty,
-    /// The text has more than [`AuthToken::MAX_LEN`] bytes.
+    /// The string has more than [`AuthToken::MAX_LEN`] bytes.
     TooLong {
-        /// The length of the text in bytes.
+        /// The length of the string in bytes.
         len: usize,
     },
     /// A byte cannot be sent unchanged in a header field.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn l10_a_source_that_fails_is_an_error() {
+    fn l10_failing_random_source_is_an_error() {
         assert_eq!(AuthToken::generate(|_| Err("broken")).err(), Some("broken"));
     }
 
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn h08_every_offer_costs_the_same_compares() {
+    fn h08_every_value_takes_the_same_comparisons() {
         let token = AuthToken::from_text("0123456789abcdef").unwrap();
         let cases: &[(&str, Option<&[u8]>, bool)] = &[
             ("missing", None, false),

@@ -1,11 +1,11 @@
-//! Makes texts of a peer safe for a terminal or a title: tab names, names of clients and editors, folders, messages. A
-//! terminal executes some characters as commands instead of showing them.
+//! Makes strings from a peer safe for a terminal or a title: tab names, names of clients and editors, folders,
+//! messages. A terminal executes some characters as commands instead of showing them.
 
 use alloc::borrow::Cow;
 
-/// Call this before you show a text of a peer. Replaces each dangerous character by U+FFFD: control characters, line
-/// separators, and characters that set the direction of writing. With these a text could write over the screen or
-/// change its own order.
+/// Call this before you show a string from a peer. Replaces each dangerous character by U+FFFD: control characters,
+/// line separators, and characters that set the direction of writing. With these a string could overwrite the screen or
+/// show itself in another order.
 ///
 /// ```
 /// assert_eq!(ide_mcp::ide::kit::display_safe("\u{1b}]0;pwn\u{7}"), "\u{fffd}]0;pwn\u{fffd}");
@@ -21,7 +21,7 @@ pub fn display_safe_lines(text: &str) -> Cow<'_, str> {
     replace(text, |character| is_display_unsafe(character) && !matches!(character, '\n' | '\t'))
 }
 
-/// Returns a text of a peer as one safe line of at most `most` characters. A longer text ends in `…`.
+/// Returns a string from a peer as one safe line of at most `most` characters. A longer one ends in `…`.
 ///
 /// ```
 /// assert_eq!(ide_mcp::ide::kit::display_line("attach?\n1: no", 12), "attach?\u{fffd}1: …");
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn p08_names_cannot_write_over_the_screen() {
+    fn p08_names_cannot_overwrite_the_screen() {
         let bad = "a\u{1b}]0;pwn\u{7}\u{202e}b\n\u{9b}2J\u{2028}\u{2066}\0\u{7f}";
         let good = "a\u{fffd}]0;pwn\u{fffd}\u{fffd}b\u{fffd}\u{fffd}2J\u{fffd}\u{fffd}\u{fffd}\u{fffd}";
         assert_eq!(display_safe(bad), good);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_lines_keeps_them() {
+    fn line_feeds_and_tabs_are_kept() {
         assert_eq!(display_safe_lines("a\n\tb\r\u{9b}2J"), "a\n\tb\u{fffd}\u{fffd}2J");
     }
 }

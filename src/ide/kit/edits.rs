@@ -1,4 +1,4 @@
-//! The files that agents wrote, with their texts before and after, to show and to undo.
+//! The files that agents wrote, with their contents before and after, to show and to undo.
 
 use crate::Time;
 use crate::rpc::{CallId, digest};
@@ -11,9 +11,9 @@ use core::mem;
 /// Remembers what agents wrote, oldest first, so that a person can look at it and undo it: both accepted diffs and
 /// edits that the editor was not asked about. The client announces and writes both in the same way.
 ///
-/// You read the files: at an [`EditExpected`](crate::ide::ServerEvent::EditExpected), before you answer the call, for
-/// [`expect`](Self::expect), and at the [`EditEnded`](crate::ide::ServerEvent::EditEnded) for [`end`](Self::end). If
-/// the two states differ, the edit is confirmed and listed.
+/// You read each file twice: at an [`EditExpected`](crate::ide::ServerEvent::EditExpected), before you answer the call,
+/// for [`expect`](Self::expect), and at the [`EditEnded`](crate::ide::ServerEvent::EditEnded), for [`end`](Self::end).
+/// If the two states differ, the edit is confirmed and listed.
 ///
 /// ```
 /// use ide_mcp::Time;
@@ -45,19 +45,19 @@ use core::mem;
 pub struct EditLog {
     expected: VecDeque<Expected>,
     edits: VecDeque<Edit>,
-    /// The bytes of all states. One that several edits share counts once.
+    /// The bytes of all states. A state that several edits share counts once.
     bytes: usize,
 }
 
 impl EditLog {
-    /// The most confirmed edits.
+    /// The maximum number of confirmed edits.
     pub const MAX_EDITS: usize = 1_000;
-    /// The most expected edits.
+    /// The maximum number of expected edits.
     pub const MAX_EXPECTED: usize = 4_096;
-    /// The most bytes of a state. You may stop reading a file there and pass [`FileState::Unknown`]; the edit is then
-    /// not confirmed.
+    /// The maximum size of a state in bytes. You may stop reading a file there and pass [`FileState::Unknown`]; the
+    /// edit is then not confirmed.
     pub const MAX_TEXT: usize = 4 * 1024 * 1024;
-    /// The most bytes of all states together.
+    /// The maximum size of all states together in bytes.
     pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
     /// Creates an empty log.
@@ -80,8 +80,8 @@ impl EditLog {
     /// Takes the state of the file after an expected edit. Returns the edit if it is confirmed: both states are known,
     /// and they differ.
     ///
-    /// Other edits expected of this path begin with this state from now on, so that the edit of one agent is not
-    /// confirmed again as that of another.
+    /// From now on, the other expected edits of this path begin with this state, so that the edit of one agent is not
+    /// confirmed a second time for another agent.
     pub fn end(&mut self, now: Time, edit: CallId, after: FileState) -> Option<&Edit> {
         let at = self.expected.iter().position(|expected| expected.edit == edit)?;
         let Expected { path, before, .. } = self.expected.remove(at)?;
@@ -91,7 +91,7 @@ impl EditLog {
             return None;
         }
         for other in self.expected.iter_mut().filter(|other| other.path == path) {
-            // The contents are shared, because one edit may have 4,095 others.
+            // The contents are shared, because up to 4,095 other edits may begin with them.
             let replaced = mem::replace(&mut other.before, after.clone());
             self.bytes = self.bytes.saturating_sub(replaced.unshared_len());
         }
@@ -442,13 +442,17 @@ mod tests {
             log.end(at(number), edit(A, number), text(after));
         }
         assert!(log.edits().map(|edit| edit.id).eq([edit(A, 1), edit(A, 2)]));
-        assert_eq!(log.undo(edit(A, 1), &text("c")), Err(UndoError::Changed), "the second stands");
+        assert_eq!(
+            log.undo(edit(A, 1), &text("c")),
+            Err(UndoError::Changed),
+            "the second edit is still there"
+        );
         assert_eq!(log.undo(edit(A, 2), &text("c")), Ok(&text("b")));
         assert_eq!(log.undo(edit(A, 1), &text("b")), Ok(&text("a")));
     }
 
     #[test]
-    fn two_agents_share_no_edit() {
+    fn each_edit_belongs_to_one_agent() {
         let cases = [("both write", "b", "c", true), ("the second only asked", "b", "b", false)];
         for (name, of_first, of_second, is_confirmed) in cases {
             let mut log = EditLog::new();
@@ -468,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_name_replaces_its_edit() {
+    fn repeated_id_replaces_its_edit() {
         let mut log = EditLog::new();
         log.expect(edit(A, 1), "/w/a", text("a"));
         log.expect(edit(A, 1), "/w/b", text("long text"));
@@ -619,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_have_texts() {
+    fn errors_have_messages() {
         let texts = [
             (UndoError::NoEdit, "there is no such edit"),
             (UndoError::Dropped, "the log of edits has dropped the text of the file"),

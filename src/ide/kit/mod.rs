@@ -1,15 +1,15 @@
-//! Helpers for the texts and files of the other side. No machine needs them, and none keeps anything of them for you.
+//! Optional helpers: positions in a text, strings made safe to show, names of files that hold secrets, and a log of
+//! edits. The machines do not use them: you call them, and you keep the log.
 //!
 //! ```
-//! use ide_mcp::ide::kit::{Encoding, Position, display_line};
+//! use ide_mcp::ide::kit::{Position, display_line};
 //!
 //! // A position of the protocol counts UTF-16 units; your editor may count bytes.
 //! let text = "let café = 1;\n";
 //! assert_eq!(Position::from_byte_offset(text, 10), Position::new(0, 9));
 //! assert_eq!(Position::new(0, 9).to_byte_offset(text), Some(10));
-//! # let _ = Encoding::Utf16;
 //!
-//! // A title of a peer, before a person sees it.
+//! // The name of a tab, from an agent, before a person sees it.
 //! assert_eq!(display_line("\u{1b}[2Ja.txt", 20), "\u{fffd}[2Ja.txt");
 //! ```
 //!

@@ -218,8 +218,8 @@ impl Range {
         text.get(self.start.to_byte_offset(text)?..self.end.to_byte_offset(text)?)
     }
 
-    /// Returns a copy of this part of `text`, for texts that [`slice`](Self::slice) cannot borrow from. Nothing else of
-    /// the text is copied.
+    /// Returns a copy of this part of `text`, if the text is in chunks and [`slice`](Self::slice) cannot borrow from
+    /// it. The rest of the text is not copied.
     ///
     /// ```
     /// use ide_mcp::ide::kit::{Position, Range, Text};
@@ -253,7 +253,7 @@ mod tests {
     const TEXT: &str = "héllo\r\n😀x\n\nend";
 
     #[test]
-    fn places_and_bytes_agree() {
+    fn positions_and_bytes_agree() {
         let cases = [
             ("start", 0, Position::new(0, 0)),
             ("after é", 3, Position::new(0, 2)),

@@ -16,7 +16,7 @@ enum Name {
     Begins(&'static str),
     /// How the name of the file ends.
     Ends(&'static str),
-    /// A directory on the way to the file.
+    /// A directory that contains the file, at any depth.
     In(&'static str),
     /// The directory of the file, and its name.
     At(&'static str, &'static str),
@@ -100,10 +100,10 @@ const COPIES: &[&str] = &["~", ".bak", ".orig", ".old", ".tmp"];
 /// (`.env~`, `.env.bak`) count too, files made to be published (`.env.example`, `id_rsa.pub`) do not.
 /// [`Filter::secrets`](crate::ide::Filter::secrets) hides these files.
 ///
-/// Systems open some files under other names than their own. We recognize another case, by the rules of Unicode
-/// (`.\u{17f}sh` for `.ssh`), characters that macOS ignores, a dot, a space or a stream at the end, and a short name
-/// that Windows makes from the long one (`SSH~1` for `.ssh`). We cannot recognize a short name that Windows makes from
-/// a hash, after four files with the same beginning, or a link. If you get paths from others, resolve them first.
+/// A system may open a file by more names than its own. We recognize a name in another case, by the rules of Unicode
+/// (`.\u{17f}sh` for `.ssh`), characters that macOS ignores, a dot, a space or a stream at the end, and the short name
+/// that Windows makes from a long one (`SSH~1` for `.ssh`). We cannot recognize a short name that Windows makes from a
+/// hash, after four files with the same beginning, or a link. If you get paths from others, resolve them first.
 ///
 /// ```
 /// use ide_mcp::ide::kit::secret_reason;
@@ -131,7 +131,7 @@ fn names(part: &str) -> impl Iterator<Item = &str> {
     core::iter::once(part).chain(part.split(':').filter(|piece| piece.len() < part.len()))
 }
 
-/// Returns the path as a file system sees it that folds case and ignores some characters. ASCII keeps its case, and so
+/// Returns the path as seen by a file system that folds case and ignores some characters. ASCII keeps its case, and so
 /// do letters that do not fold to ASCII.
 fn folded(path: &str) -> Cow<'_, str> {
     if path.is_ascii() {
@@ -215,12 +215,12 @@ fn reason_of<'a>(file: &str, directories: impl Iterator<Item = &'a str> + Clone)
     SECRETS.iter().find(|secret| fits(&secret.name)).map(|secret| secret.reason)
 }
 
-/// Returns true if a file or directory has this name, or a short name of Windows for it.
+/// Returns true if a file or directory has this name, or the Windows short name for it.
 fn is_named(file: &str, name: &str) -> bool {
     file.eq_ignore_ascii_case(name) || Short::of(file).is_some_and(|short| short.is_of(name))
 }
 
-/// A short name of Windows: up to six characters of the beginning of the long name without its leading dots, `~` and a
+/// A Windows short name: up to six characters of the beginning of the long name without its leading dots, `~` and a
 /// number, then a dot and the first three characters after the last dot.
 struct Short<'a> {
     stem: &'a str,
@@ -278,7 +278,7 @@ mod tests {
     use alloc::{format, string::String};
 
     #[test]
-    fn names_decide() {
+    fn names_of_secret_files_are_recognized() {
         let rows = [
             ("/w/.env", Some(ENVIRONMENT)),
             ("/w/.env.production", Some(ENVIRONMENT)),
@@ -332,7 +332,7 @@ mod tests {
             ("/w/x.p\u{fb01}", None),
             ("/home/a/.docker/con\u{fb01}g.json", Some(CREDENTIALS)),
             ("/w/.e\u{200c}nv\u{feff}", Some(ENVIRONMENT)),
-            // Short names of Windows.
+            // Windows short names.
             ("C:\\u\\SSH~1\\config", Some("keys and hosts of SSH")),
             ("C:\\w\\ENV~1", Some(ENVIRONMENT)),
             ("C:\\w\\ENV~12.LOC", Some(ENVIRONMENT)),
@@ -366,7 +366,7 @@ mod tests {
         }
     }
 
-    /// A path that each pattern recognizes, with the directories apart from the name of the file.
+    /// Returns the directory and the name of a file that this pattern recognizes.
     fn sample(name: &Name) -> (String, String) {
         let (directory, file) = match *name {
             Name::Is(name) => ("w", String::from(name)),
@@ -391,7 +391,7 @@ mod tests {
 
     /// Windows opens a file, and a directory too, by the name of one of its streams.
     #[test]
-    fn every_pattern_finds_its_file_behind_a_stream() {
+    fn every_pattern_finds_its_file_with_a_stream() {
         let of_files =
             ["", ":", "::$DATA", "::$data", ":x", ":x.rs", ":x:$DATA", ":main.rs:$DATA", "::$DATA. "];
         let of_directories =

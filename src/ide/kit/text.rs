@@ -1,4 +1,4 @@
-//! Texts in chunks, as editors keep them in ropes, and how to search them. Nothing copies a text.
+//! Texts in chunks, as editors keep them in ropes, and how to search them. No text is copied here.
 
 use alloc::vec::Vec;
 
@@ -58,7 +58,7 @@ pub(crate) fn find<T: Text + ?Sized>(text: &T, wanted: &str, begin: usize) -> Op
     if parts.peek().is_none() || wanted.is_empty() {
         return first.find(wanted).map(|found| at.saturating_add(found));
     }
-    // Otherwise the table of a long `wanted` could be longer than the text.
+    // Without this check, the table of a long `wanted` could be longer than the text.
     if wanted.len() > first.len() && wanted.len() > len(text) {
         return None;
     }
@@ -139,13 +139,13 @@ mod tests {
             ("over a border", &["ab", "cd"], "bc", 0, Some(1)),
             ("over three chunks", &["a", "b", "", "c"], "abc", 0, Some(0)),
             ("with a repeated beginning", &["aa", "ab", "aac"], "aac", 0, Some(4)),
-            ("after the first", &["ab", "ab"], "ab", 1, Some(2)),
-            ("from inside of a chunk", &["xab", "ab"], "b", 3, Some(4)),
-            ("of several bytes", &["ü", "ß"], "üß", 0, Some(0)),
-            ("none", &["ab", "cd"], "ac", 0, None),
+            ("the second occurrence", &["ab", "ab"], "ab", 1, Some(2)),
+            ("from inside a chunk", &["xab", "ab"], "b", 3, Some(4)),
+            ("characters of several bytes", &["ü", "ß"], "üß", 0, Some(0)),
+            ("no occurrence", &["ab", "cd"], "ac", 0, None),
             ("longer than the text", &["ab", "cd"], "abcde", 0, None),
             ("empty", &["ab", "cd"], "", 3, Some(3)),
-            ("in nothing", &[], "a", 0, None),
+            ("in an empty text", &[], "a", 0, None),
             ("after the end", &["ab", "cd"], "d", 9, None),
         ];
         for (name, text, wanted, begin, found) in cases {
@@ -157,11 +157,11 @@ mod tests {
     fn line_ends_before_its_ending() {
         let cases: &[(&str, &[&str], usize, usize)] = &[
             ("line feed", &["ab\ncd"], 0, 2),
-            ("both", &["ab\r\ncd"], 0, 2),
-            ("both, in two chunks", &["ab\r", "\ncd"], 0, 2),
+            ("carriage return and line feed", &["ab\r\ncd"], 0, 2),
+            ("carriage return and line feed, in two chunks", &["ab\r", "\ncd"], 0, 2),
             ("carriage return alone", &["a\rb\n"], 0, 3),
             ("carriage return at the end", &["ab\r"], 0, 3),
-            ("from inside of the ending", &["ab\r", "\ncd"], 3, 3),
+            ("from inside the ending", &["ab\r", "\ncd"], 3, 3),
             ("end of the text", &["ab", "cd"], 1, 4),
         ];
         for (name, text, begin, end) in cases {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_has_its_chunks() {
+    fn every_string_type_has_its_chunks() {
         fn has<T: Text + ?Sized>(text: &T, chunks: &[&str]) {
             assert_eq!(text.chunks().collect::<Vec<_>>(), chunks, "{}", core::any::type_name::<T>());
         }

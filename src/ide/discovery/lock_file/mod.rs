@@ -46,10 +46,10 @@ pub struct LockFile {
 }
 
 impl LockFile {
-    /// The most bytes that are read as a lock file. Real ones have a few hundred.
+    /// The maximum size of a lock file in bytes. Real ones have a few hundred.
     pub const MAX_LEN: usize = 64 * 1024;
 
-    /// How many bytes of JSON the folders that you publish should have at most: three quarters of
+    /// The maximum size of the folders that you should publish, in bytes of JSON: three quarters of
     /// [`MAX_LEN`](Self::MAX_LEN), so that a name and a token of any usual length fit too.
     pub const MAX_FOLDERS_LEN: usize = Self::MAX_LEN / 4 * 3;
 
@@ -94,12 +94,12 @@ pub enum Transport {
     /// The member `transport` is missing or null. The real client then assumes the transport before WebSocket and does
     /// not attach (measured, see docs/protocol.md).
     Missing,
-    /// Any other text.
+    /// Any other string.
     Other(String),
 }
 
 impl Transport {
-    /// Returns the word in the lock file; empty for [`Missing`](Self::Missing).
+    /// Returns the string in the lock file; empty for [`Missing`](Self::Missing).
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -150,7 +150,7 @@ pub enum LockFileError {
         /// The type or value that it should have.
         expected: &'static str,
     },
-    /// The text in `authToken` cannot be a token.
+    /// The string in `authToken` cannot be a token.
     Token(InvalidToken),
 }
 

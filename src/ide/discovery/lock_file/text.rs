@@ -31,7 +31,7 @@ impl LockFile {
             auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
             scope: self.scope.as_deref(),
         };
-        // Numbers, texts and truth values can always be written to memory, so there is no error.
+        // Numbers, strings and booleans can always be serialized, so there is no error.
         serde_json::to_string(&fields).unwrap_or_default()
     }
 
@@ -55,8 +55,9 @@ impl LockFile {
     /// [`Sse`](Transport::Sse) (measured, see docs/protocol.md).
     ///
     /// A bad member makes the file unusable only if an agent needs it. So `1234.0` is the process 1234, a number in
-    /// `authToken` is its digits, a folder that is not a text is skipped, a `pid` that names no process counts as
-    /// missing, and the last of two members with one name counts. The real client attaches to such files (measured).
+    /// `authToken` is its digits, a folder that is not a string is skipped, a `pid` that is not a process id counts as
+    /// missing, and of two members with the same name the last counts. The real client attaches to such files
+    /// (measured).
     ///
     /// # Errors
     /// [`LockFileError`] if the text is too long or has neither form, or if `workspaceFolders`, `ideName`, `transport`
@@ -131,7 +132,8 @@ impl LockFile {
     }
 }
 
-/// The members in the order that the real writer has. Only this type and `WrittenProject` write the token.
+/// The members in the order in which VS Code's extension writes them. Only this type and `WrittenProject` write the
+/// token.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Written<'a> {
@@ -157,9 +159,9 @@ struct WrittenProject<'a> {
     project_path: &'a str,
 }
 
-const NO_PROJECT_PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a text" };
+const NO_PROJECT_PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a string" };
 
-/// Returns the values of the members with these names as they are written, so that each is judged on its own.
+/// Returns the raw values of the members with these names, so that each is judged on its own.
 fn object<'a, const N: usize>(
     text: &'a str,
     names: [&str; N],
@@ -180,16 +182,16 @@ fn within_limit(text: &str) -> Result<&str, LockFileError> {
     if trimmed.is_empty() { Err(LockFileError::Empty) } else { Ok(trimmed) }
 }
 
-/// Reads a text member. The error of serde_json is dropped, because its message can quote the value.
+/// Reads a string member. The error of serde_json is dropped, because its message can quote the value.
 fn field(name: &'static str, raw: Option<&RawValue>) -> Result<Option<String>, LockFileError> {
     let read = |raw: &RawValue| serde_json::from_str(raw.get());
-    raw.map(read).transpose().map_err(|_| LockFileError::Field { name, expected: "a text" })
+    raw.map(read).transpose().map_err(|_| LockFileError::Field { name, expected: "a string" })
 }
 
-/// Reads the folders, without those that are not texts. A text instead of the list is one folder; the real client
+/// Reads the folders, without those that are not strings. A string instead of the list is one folder; the real client
 /// attaches to it, but only because it reads each character as a folder (measured).
 fn folders(raw: Option<&RawValue>) -> Result<Vec<String>, LockFileError> {
-    let wrong = |_| LockFileError::Field { name: "workspaceFolders", expected: "a list of texts" };
+    let wrong = |_| LockFileError::Field { name: "workspaceFolders", expected: "a list of strings" };
     let Some(raw) = raw else { return Ok(Vec::new()) };
     if let Ok(folder) = serde_json::from_str(raw.get()) {
         return Ok(Vec::from([folder]));
@@ -198,17 +200,18 @@ fn folders(raw: Option<&RawValue>) -> Result<Vec<String>, LockFileError> {
     Ok(listed.into_iter().filter_map(|folder| serde_json::from_str(folder.get()).ok()).collect())
 }
 
-/// Reads the name. A text that Rust cannot represent does not make the file unusable; a number does, because the real
-/// client does not attach to it (measured).
+/// Reads the name. A string that Rust cannot hold (with a lone surrogate) does not make the file unusable; a number
+/// does, because the real client does not attach to it (measured).
 fn ide_name(raw: Option<&RawValue>) -> Result<String, LockFileError> {
     match raw {
         Some(raw) if raw.get().starts_with('"') => Ok(serde_json::from_str(raw.get()).unwrap_or_default()),
-        Some(_) => Err(LockFileError::Field { name: "ideName", expected: "a text" }),
+        Some(_) => Err(LockFileError::Field { name: "ideName", expected: "a string" }),
         None => Ok(String::new()),
     }
 }
 
-/// Reads a process id: a number, or a string of digits. Anything else is `None`: the file names no process.
+/// Reads a process id: a number, or a string of digits. For anything else returns `None`, as if the file named no
+/// process.
 fn pid(raw: &RawValue) -> Option<u32> {
     if !raw.get().starts_with('"') {
         return whole(raw);
@@ -277,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn members_have_the_order_of_real_writer() {
+    fn members_have_the_order_of_vs_code() {
         let expected = concat!(
             r#"{"pid":12345,"workspaceFolders":["/w/one","/w/two"],"ideName":"VS Code","transport":"ws","#,
             r#""runningInWindows":false,"authToken":"550e8400-e29b-41d4-a716-446655440000"}"#
@@ -320,7 +323,7 @@ mod tests {
         on_windows.running_in_windows = true;
         let with_token = |text: &str| LockFile { auth_token: AuthToken::from_text(text).ok(), ..bare() };
         let cases: &[(&str, &str, LockFile)] = &[
-            ("the fullest", &full().to_json(), full()),
+            ("every field", &full().to_json(), full()),
             (
                 "members in another order, with white space",
                 r#"{
@@ -355,7 +358,7 @@ mod tests {
                 ),
                 without_token,
             ),
-            ("nothing", "{}", bare()),
+            ("no member", "{}", bare()),
             (
                 "all null",
                 concat!(
@@ -368,42 +371,42 @@ mod tests {
             ("another transport", r#"{"transport":"ws://127.0.0.1:1"}"#, other),
             ("an empty transport is not a missing one", r#"{"transport":""}"#, empty),
             ("the transport before WebSocket", r#"{"transport":"sse"}"#, sse),
-            ("pid is text", r#"{"pid":"123"}"#, with_pid.clone()),
-            ("pid is text with an escape", r#"{"pid":"\u0031\u00323"}"#, with_pid.clone()),
-            ("pid is text with leading zeros", r#"{"pid":"00123"}"#, with_pid.clone()),
+            ("pid is a string", r#"{"pid":"123"}"#, with_pid.clone()),
+            ("pid is a string with an escape", r#"{"pid":"\u0031\u00323"}"#, with_pid.clone()),
+            ("pid is a string with leading zeros", r#"{"pid":"00123"}"#, with_pid.clone()),
             ("a list of folders", "/w/one\r\n\nC:\\w\n", list),
             ("pid is an integral fraction", r#"{"pid":123.0}"#, with_pid.clone()),
             ("pid has an exponent", r#"{"pid":1.23E+2}"#, with_pid.clone()),
             ("pid twice", r#"{"pid":{},"pid":123}"#, with_pid.clone()),
             ("a member twice, the last null", r#"{"pid":123,"pid":null}"#, bare()),
-            ("a name that is escaped", r#"{"p\u0069d":123}"#, with_pid.clone()),
-            ("a name that Rust cannot hold", r#"{"\ud800":1,"pid":123,"\ud800":[]}"#, with_pid),
-            ("pid is empty text", r#"{"pid":""}"#, bare()),
-            ("pid is text with a sign", r#"{"pid":"+1"}"#, bare()),
-            ("pid is text with a space", r#"{"pid":" 1"}"#, bare()),
-            ("pid is text with a fraction", r#"{"pid":"1.0"}"#, bare()),
-            ("pid is text in hexadecimal", r#"{"pid":"0x1"}"#, bare()),
-            ("pid is text of other digits", r#"{"pid":"١"}"#, bare()),
-            ("pid is text and too large", r#"{"pid":"4294967296"}"#, bare()),
+            ("an escaped member name", r#"{"p\u0069d":123}"#, with_pid.clone()),
+            ("a member name that Rust cannot hold", r#"{"\ud800":1,"pid":123,"\ud800":[]}"#, with_pid),
+            ("pid is an empty string", r#"{"pid":""}"#, bare()),
+            ("pid is a string with a sign", r#"{"pid":"+1"}"#, bare()),
+            ("pid is a string with a space", r#"{"pid":" 1"}"#, bare()),
+            ("pid is a string with a fraction", r#"{"pid":"1.0"}"#, bare()),
+            ("pid is a string in hexadecimal", r#"{"pid":"0x1"}"#, bare()),
+            ("pid is a string of digits that are not ASCII", r#"{"pid":"١"}"#, bare()),
+            ("pid is a string and too large", r#"{"pid":"4294967296"}"#, bare()),
             ("pid is a list", r#"{"pid":["1"]}"#, bare()),
             ("pid is negative", r#"{"pid":-1}"#, bare()),
             ("pid is a fraction", r#"{"pid":1.5}"#, bare()),
             ("pid is too large", r#"{"pid":4294967296}"#, bare()),
-            ("pid is beyond every number", r#"{"pid":1e999}"#, bare()),
+            ("pid is beyond the largest double", r#"{"pid":1e999}"#, bare()),
             (
-                "folders that are no texts",
+                "folders that are not strings",
                 r#"{"workspaceFolders":[null,"/w",1,true,[],{},"\ud800/x","/v"]}"#,
                 with_folders,
             ),
-            ("only folders that are no texts", r#"{"workspaceFolders":[null]}"#, bare()),
-            ("a text for the list of folders", r#"{"workspaceFolders":"/w"}"#, with_folder),
-            ("flag is text", r#"{"runningInWindows":"no"}"#, bare()),
+            ("only folders that are not strings", r#"{"workspaceFolders":[null]}"#, bare()),
+            ("a string instead of the list of folders", r#"{"workspaceFolders":"/w"}"#, with_folder),
+            ("flag is a string", r#"{"runningInWindows":"no"}"#, bare()),
             ("flag is a number", r#"{"runningInWindows":1}"#, bare()),
             ("flag is set", r#"{"runningInWindows":true}"#, on_windows),
             ("name that Rust cannot hold", r#"{"ideName":"a\ud800"}"#, bare()),
             ("token is a number", r#"{"authToken":123456789}"#, with_token("123456789")),
             (
-                "token is more than a double holds",
+                "token is a number that a double cannot hold",
                 r#"{"authToken":9007199254740993}"#,
                 with_token("9007199254740993"),
             ),
@@ -434,14 +437,14 @@ mod tests {
             (
                 "folders are a number",
                 r#"{"workspaceFolders":1}"#,
-                wrong("workspaceFolders", "a list of texts"),
+                wrong("workspaceFolders", "a list of strings"),
             ),
-            ("name is a number", r#"{"ideName":1}"#, wrong("ideName", "a text")),
-            ("transport is a number", r#"{"transport":1}"#, wrong("transport", "a text")),
-            ("token is a list", r#"{"authToken":["t"]}"#, wrong("authToken", "a text")),
-            ("token is true", r#"{"authToken":true}"#, wrong("authToken", "a text")),
-            ("a name without a colon", r#"{"pid" 1}"#, LockFileError::NotJson { line: 1, column: 8 }),
-            ("a name that is no text", r#"{1:1}"#, LockFileError::NotJson { line: 1, column: 2 }),
+            ("name is a number", r#"{"ideName":1}"#, wrong("ideName", "a string")),
+            ("transport is a number", r#"{"transport":1}"#, wrong("transport", "a string")),
+            ("token is a list", r#"{"authToken":["t"]}"#, wrong("authToken", "a string")),
+            ("token is true", r#"{"authToken":true}"#, wrong("authToken", "a string")),
+            ("a member name without a colon", r#"{"pid" 1}"#, LockFileError::NotJson { line: 1, column: 8 }),
+            ("a member name that is not a string", r#"{1:1}"#, LockFileError::NotJson { line: 1, column: 2 }),
             ("token is empty", r#"{"authToken":""}"#, LockFileError::Token(InvalidToken::Empty)),
         ];
         for (name, text, expected) in cases {
@@ -481,12 +484,16 @@ mod tests {
             ("port 0", r#"{"port":0,"projectPath":"/w"}"#, "port"),
             ("port 65536", r#"{"port":65536,"projectPath":"/w"}"#, "port"),
             ("port is a fraction", r#"{"port":1.5,"projectPath":"/w"}"#, "port"),
-            ("port is text", r#"{"port":"1","projectPath":"/w"}"#, "port"),
+            ("port is a string", r#"{"port":"1","projectPath":"/w"}"#, "port"),
             ("no path", r#"{"port":1}"#, "projectPath"),
             ("path is a number", r#"{"port":1,"projectPath":1}"#, "projectPath"),
         ];
         let twice = r#"{"port":0,"port":7.0,"projectPath":"/w"}"#;
-        assert_eq!(LockFile::parse_project(twice).map(|(port, _)| port), Ok(7), "by value, and the last");
+        assert_eq!(
+            LockFile::parse_project(twice).map(|(port, _)| port),
+            Ok(7),
+            "a number counts by its value, and the last member counts"
+        );
         for (name, text, wrong) in cases {
             match LockFile::parse_project(text) {
                 Err(LockFileError::Field { name: field, .. }) => assert_eq!(field, *wrong, "{name}"),
@@ -516,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_is_total() {
+    fn reading_never_panics() {
         arbtest::arbtest(|u| {
             let text: &str = u.arbitrary()?;
             let _ = (LockFile::parse(text), LockFile::parse_project(text));
@@ -526,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_for_people_has_the_token() {
+    fn errors_and_debug_output_hide_the_token() {
         let texts = [
             r#"{"authToken":"QZQZ QZQZ"}"#,
             r#"{"authToken":{"QZQZ":1}}"#,

@@ -1,8 +1,8 @@
 //! Which lock file a client takes (measured, see docs/protocol.md), and why it refuses the others. There is no I/O
 //! here: you pass the facts from the disk and the process table.
 //!
-//! Paths are compared as text, component by component. The real client compares one spelling of a folder; we also
-//! accept the other [spellings](crate::ide::paths::spellings), and [`MatchReason`] tells which it was. Resolving
+//! Paths are compared as strings, component by component. The real client compares one spelling of a folder; we also
+//! accept its other [spellings](crate::ide::paths::spellings), and [`MatchReason`] tells which one matched. Resolving
 //! symbolic links is up to you, so [`AgentContext`] has two forms of the working directory.
 
 mod refusal;
@@ -62,9 +62,10 @@ pub struct Candidate<E = super::LockFileError> {
     pub port: u16,
     /// The content of the file.
     pub file: Result<LockFile, E>,
-    /// True if the process of the file is alive; `None` if you cannot know, as for a process of Windows seen from WSL.
+    /// True if the process of the file is alive; `None` if you cannot know, as for a Windows process seen from WSL.
     pub pid_alive: Option<bool>,
-    /// When the file was last written, since any start that is common to all candidates. `None` counts as oldest.
+    /// When the file was last written, counted from any time that is the same for all candidates. `None` counts as
+    /// oldest.
     pub modified: Option<Duration>,
 }
 
@@ -74,8 +75,8 @@ pub struct Candidate<E = super::LockFileError> {
 pub struct AgentContext<'a> {
     /// The working directory as the person sees it.
     pub cwd: &'a str,
-    /// The working directory without symbolic links, the only form that the real client compares; `None` if you do not
-    /// know it. A folder that contains either form matches.
+    /// The working directory with symbolic links resolved, the only form that the real client compares; `None` if you
+    /// do not know it. A folder that contains either form matches.
     pub canonical: Option<&'a str>,
     /// The port in `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](crate::ide::discovery::client_env::ClientEnv::port).
     pub port: Option<u16>,

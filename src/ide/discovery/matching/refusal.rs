@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-/// Why a lock file does not fit. Shown as text, it says what to do.
+/// Why a lock file does not fit. Its message says what to do.
 ///
 /// [Causes and reactions](crate::guide::errors#an-agent-finds-no-editor).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,13 +58,13 @@ pub enum Refusal {
     },
 }
 
-/// How many folders of a lock file the text of a [`Refusal`] shows.
+/// How many folders of a lock file the message of a [`Refusal`] shows.
 const MAX_FOLDERS: usize = 3;
-/// How many characters of a text of a lock file are shown, once escaped. A path is rarely longer; that of a hostile
-/// file can be.
+/// How many characters of a string from a lock file are shown, counted after escaping. A path is rarely longer, but one
+/// in a hostile file can be.
 const MAX_SHOWN: usize = 200;
 
-/// A text of a lock file, shortened and with its control characters escaped.
+/// A string from a lock file, shortened and with its control characters escaped.
 struct Shown<'a>(&'a str);
 
 impl fmt::Debug for Shown<'_> {
@@ -97,7 +97,7 @@ impl fmt::Display for Folders<'_> {
 }
 
 impl fmt::Display for Refusal {
-    // Terminals show this text, so control characters from the file are escaped.
+    // Terminals show this message, so control characters from the file are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable { reason } => {

@@ -49,10 +49,10 @@ fn elsewhere(path: &str) -> Refusal {
 }
 
 #[test]
-fn rules_decide_as_the_real_client() {
+fn rules_are_those_of_the_real_client() {
     let here = || listed(1, &["/w/p"]);
     let cases = [
-        Case { name: "none", files: Vec::new(), port: None, accepted: Vec::new(), refused: Vec::new() },
+        Case { name: "no files", files: Vec::new(), port: None, accepted: Vec::new(), refused: Vec::new() },
         Case {
             name: "the working directory itself",
             files: Vec::from([here()]),
@@ -61,14 +61,14 @@ fn rules_decide_as_the_real_client() {
             refused: Vec::new(),
         },
         Case {
-            name: "its parent, as second folder",
+            name: "its parent, as the second folder",
             files: Vec::from([listed(1, &["/decoy", "/w"])]),
             port: None,
             accepted: Vec::from([(0, folder("/w"))]),
             refused: Vec::new(),
         },
         Case {
-            name: "a child, a sibling with the same beginning",
+            name: "a child, and a sibling with the same beginning",
             files: Vec::from([listed(1, &["/w/p/sub"]), listed(2, &["/w/p-evil"])]),
             port: None,
             accepted: Vec::new(),
@@ -89,14 +89,14 @@ fn rules_decide_as_the_real_client() {
             refused: Vec::from([(0, Refusal::NoFolders { port: 1 })]),
         },
         Case {
-            name: "no folders, but the port",
+            name: "no folders, but the port in the environment",
             files: Vec::from([listed(1, &[])]),
             port: Some(1),
             accepted: Vec::from([(0, MatchReason::Port)]),
             refused: Vec::new(),
         },
         Case {
-            name: "the port wins alone",
+            name: "the port in the environment wins over the folders",
             files: Vec::from([here(), listed(2, &["/elsewhere"])]),
             port: Some(2),
             accepted: Vec::from([(1, MatchReason::Port)]),
@@ -117,7 +117,7 @@ fn rules_decide_as_the_real_client() {
             refused: Vec::from([(1, Refusal::Dead { pid: Some(2) })]),
         },
         Case {
-            name: "dead, unknown",
+            name: "a dead process, and an unknown one",
             files: Vec::from([
                 changed(here(), |file| file.pid_alive = Some(false)),
                 changed(listed(2, &["/w/p"]), |file| file.pid_alive = None),
@@ -127,7 +127,7 @@ fn rules_decide_as_the_real_client() {
             refused: Vec::from([(0, Refusal::Dead { pid: Some(1) })]),
         },
         Case {
-            name: "other transports, even by port",
+            name: "other transports, even with the port in the environment",
             files: Vec::from([
                 changed(here(), with_transport(Transport::Sse)),
                 changed(listed(2, &["/w/p"]), with_transport(Transport::Other("x".into()))),
@@ -142,14 +142,14 @@ fn rules_decide_as_the_real_client() {
             ]),
         },
         Case {
-            name: "unreadable",
+            name: "an unreadable file",
             files: Vec::from([changed(here(), |file| file.file = Err(LockFileError::Empty))]),
             port: Some(1),
             accepted: Vec::new(),
             refused: Vec::from([(0, Refusal::Unreadable { reason: "the lock file is empty".into() })]),
         },
         Case {
-            name: "several, newest first, unknown age last",
+            name: "several files, newest first, unknown age last",
             files: Vec::from([
                 changed(listed(1, &["/w/p"]), |file| file.modified = None),
                 changed(listed(2, &["/w/p"]), at(1)),
@@ -204,16 +204,23 @@ fn rules_decide_as_the_real_client() {
     }
 }
 
-/// The choice among spellings. The tests in `paths/spelling.rs` check which folders contain which paths.
+/// Which spelling is chosen. The tests in `paths/spelling.rs` check which folders contain which paths.
 #[test]
 fn folder_in_another_spelling_is_accepted() {
     const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
     let spelled = |folder: &str| Some(MatchReason::Spelling(folder.into()));
     let cases: &[(&str, &[&str], bool, &str, System<'_>, Option<MatchReason>)] = &[
-        ("the same text", &["/mnt/d/p"], false, "/mnt/d/p", WSL, Some(folder("/mnt/d/p"))),
-        ("a drive, of WSL itself", &["D:\\p"], false, "/mnt/d/p/src", WSL, spelled("D:\\p")),
-        ("a drive, of Windows", &["D:\\p"], true, "/mnt/d/p/src", WSL, Some(folder("D:\\p"))),
-        ("the exact one counts", &["D:\\P", "/mnt/d"], false, "/mnt/d/p", WSL, Some(folder("/mnt/d"))),
+        ("the same string", &["/mnt/d/p"], false, "/mnt/d/p", WSL, Some(folder("/mnt/d/p"))),
+        ("a drive, in a file from WSL", &["D:\\p"], false, "/mnt/d/p/src", WSL, spelled("D:\\p")),
+        ("a drive, in a file from Windows", &["D:\\p"], true, "/mnt/d/p/src", WSL, Some(folder("D:\\p"))),
+        (
+            "the exact spelling comes first",
+            &["D:\\P", "/mnt/d"],
+            false,
+            "/mnt/d/p",
+            WSL,
+            Some(folder("/mnt/d")),
+        ),
         ("another drive", &["E:\\p"], true, "/mnt/d/p", WSL, None),
         ("a drive on Linux", &["D:\\p"], true, "/mnt/d/p", System::Linux, None),
         ("another case on macOS", &["/users/u"], false, "/Users/u/p", System::MacOs, spelled("/users/u")),
@@ -281,7 +288,7 @@ fn skipped_folder_check_accepts_live_editors() {
             Vec::from([(1, folder("/w/p"))]),
         ),
         (
-            "two other folders, of which a person has to pick",
+            "two other folders, between which a person must choose",
             Vec::from([listed(1, &["/y"]), listed(3, &["/x"])]),
             None,
             Vec::from([(1, MatchReason::Unchecked), (3, MatchReason::Unchecked)]),
@@ -387,10 +394,10 @@ fn refusal_shows_a_bounded_part_of_the_file() {
     let rows = [
         ("three folders", folders(3, 1), r#"folders ["é", "é", "é"] contains"#.to_string()),
         ("four folders", folders(4, 1), r#"folders ["é", "é", "é", and 1 more] contains"#.to_string()),
-        ("the longest", folders(1, 200), format!("[\"{}\"] contains", "é".repeat(200))),
-        ("a longer one", folders(1, 201), format!("[\"{}\"…] contains", "é".repeat(200))),
+        ("the longest folder", folders(1, 200), format!("[\"{}\"] contains", "é".repeat(200))),
+        ("a longer folder", folders(1, 201), format!("[\"{}\"…] contains", "é".repeat(200))),
         (
-            "characters that need eight",
+            "characters that take eight when escaped",
             Refusal::Elsewhere { folders: Vec::from(["\u{202e}".repeat(26)]) },
             format!("[\"{}\"…] contains", r"\u{202e}".repeat(25)),
         ),
