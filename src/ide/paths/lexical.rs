@@ -1,4 +1,4 @@
-//! Absolute paths as text: the root, the names, the normal form, and containment.
+//! Absolute paths as strings: the root, the names, the normal form, and containment.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -28,8 +28,8 @@ pub(super) fn is_below(path: &[u8], folder: &[u8], windows: bool) -> bool {
     }
 }
 
-/// Returns the normal form of an absolute path; `None` if it is not absolute. `..` is resolved as text and does not
-/// lead above the root.
+/// Returns the normal form of an absolute path; `None` if it is not absolute. `..` is resolved without the disk, and
+/// does not lead above the root.
 pub(super) fn normal(given: &[u8], windows: bool) -> Option<Vec<u8>> {
     let (mut normal, names) = root(given, windows)?;
     let root_len = normal.len();
@@ -75,9 +75,9 @@ pub(super) fn posix_drive(given: &[u8]) -> Option<(u8, &[u8])> {
     }
 }
 
-/// Returns a path of Windows without the `\\?\` that lifts its limits. Programs get this prefix when they resolve a
-/// path; neither people nor clients write it. It stays before anything but a drive or a share: `\\?\Volume{0}\x` has no
-/// other form.
+/// Returns a Windows path without the prefix `\\?\`, which switches off the limits of paths. Programs get this prefix
+/// when they resolve a path; neither people nor clients write it. It stays before anything but a drive or a share,
+/// because `\\?\Volume{0}\x` has no other form.
 ///
 /// ```
 /// use ide_mcp::ide::paths::without_verbatim;
@@ -108,8 +108,8 @@ fn drive(letter: u8, rest: &[u8]) -> (Vec<u8>, &[u8]) {
     (Vec::from([letter.to_ascii_uppercase(), b':', b'\\']), rest)
 }
 
-/// Returns the root of a share, with server and share, and what follows it. The name of a server becomes lower case,
-/// because its case means nothing.
+/// Returns the root of a share, with server and share, and what follows it. The name of the server becomes lower case,
+/// because the case of a server name does not matter.
 fn share(given: &[u8]) -> (Vec<u8>, &[u8]) {
     let mut root = Vec::from(*b"\\\\");
     let (server, rest) = first_name(given);

@@ -1,4 +1,4 @@
-//! What a path or a `file:` URI of a peer means, before you open it.
+//! What a path or a `file:` URI from a peer means, before you open it.
 //!
 //! ```text
 //!  text ──`file:`?──▶ decoded once ──▶ checked name by name ──▶ LocalPath, without `.` and `..` ──▶ Inside | Outside
@@ -6,10 +6,10 @@
 //!   └────────────────────┴────────────────────┴──▶ Suspicious(why)
 //! ```
 //!
-//! Only the text counts, and the paths of both families of systems are understood on every system. The disk is not
-//! read, so links go unnoticed. Open the [`LocalPath`], not the text that it was made from. If it must stay inside the
-//! folders, resolve it first (`ide_mcp_lockfile::resolve`). Nothing is expanded: `~`, `$HOME`, `%TEMP%` and `*` are
-//! ordinary names.
+//! Only the string counts: the disk is not read, so links go unnoticed. The rules are those of the system that you
+//! pass, so a program on any host can judge POSIX paths and Windows paths. Open the [`LocalPath`], not the string that
+//! it was made from. If it must stay inside the folders, resolve it first (`ide_mcp_lockfile::resolve`). Nothing is
+//! expanded: `~`, `$HOME`, `%TEMP%` and `*` are ordinary names.
 //!
 //! | given | on POSIX | on Windows |
 //! | --- | --- | --- |
@@ -18,17 +18,17 @@
 //! | `/c/w`, `/mnt/c/w` | `/c/w`, `/mnt/c/w` | `C:\w` |
 //! | `file:///home/%C3%A9` | `/home/é` | suspicious: no drive |
 //! | `file:///c%3A/w` | `/c:/w` | `C:\w` |
-//! | `file://C:\w`, `file://C:/w`, as a client writes that encodes nothing | suspicious: another machine | `C:\w` |
+//! | `file://C:\w`, `file://C:/w`, as written by a client that encodes nothing | suspicious: another machine | `C:\w` |
 //! | `\\server\share\x`, `\\?\UNC\server\share\x` | suspicious | `\\server\share\x` |
 //! | `file://server/share/x` | suspicious: another machine | suspicious: another machine |
 //! | `file://wsl.localhost/Ubuntu/x` | suspicious: another machine | `\\wsl.localhost\Ubuntu\x` |
 //! | `_claude_fs_right:/home/x` | `/home/x` | suspicious: no drive |
 //! | `C:w`, `\w`, `\\.\C:\w`, `\\?\Volume{0}\w`, `C:\NUL`, `C:\a:b`, `C:\a.` | suspicious | suspicious |
 //!
-//! In WSL ([`System::Wsl`]) a path of Windows is judged by the rules of Windows, and then becomes the path of the same
+//! In WSL ([`System::Wsl`]) a Windows path is judged by the rules of Windows, and then becomes the path of the same
 //! file in the distribution: `C:\w` becomes `/mnt/c/w`, and `\\wsl.localhost\Ubuntu\w` in Ubuntu becomes `/w`.
 //!
-//! [`spellings`] returns the other spellings of an open folder, for clients on the far side of WSL.
+//! [`spellings`] returns the other spellings of an open folder, for clients on the other side of WSL.
 
 mod lexical;
 mod spelling;
@@ -51,7 +51,7 @@ pub(super) use spelling::{Fit, fit, resolved};
 pub(super) use suspicion::check_relative;
 pub(super) use uri::{Unencoded, as_written, lenient, of_file, unescaped};
 
-/// The most bytes of a path: `PATH_MAX` of Linux, which cannot open a longer one.
+/// The maximum length of a path in bytes: `PATH_MAX` of Linux, which cannot open a longer one.
 pub const MAX_PATH: usize = 4096;
 
 /// Which family of systems a path is for.
@@ -72,11 +72,11 @@ impl Platform {
     }
 }
 
-/// Whether an editor may open a path of a peer.
+/// Whether an editor may open a path from a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathClass {
-    /// In one of the open folders, as far as the text shows.
+    /// In one of the open folders, as far as the string shows.
     Inside(LocalPath),
     /// An ordinary path outside the folders, such as the plans and settings of an agent. Ask the person, or follow your
     /// settings.
@@ -85,8 +85,8 @@ pub enum PathClass {
     Suspicious(Suspicion),
 }
 
-/// Call this before you open a path or a `file:` URI of a peer. `folders` are those of your editor, and the system is a
-/// [`Platform`] or a [`System`].
+/// Call this before you open a path or a `file:` URI from a peer. `folders` are the open folders of your editor, and
+/// the system is a [`Platform`] or a [`System`].
 ///
 /// ```
 /// use ide_mcp::ide::paths::{LocalPath, PathClass, Platform::Posix, classify};
@@ -124,11 +124,11 @@ pub struct LocalPath {
 }
 
 impl LocalPath {
-    /// Reads an absolute path, or a `file:` URI, on a [`Platform`] or a [`System`]. The system matters in WSL, where
-    /// agents on Windows write paths of Windows.
+    /// Reads an absolute path, or a `file:` URI, on a [`Platform`] or a [`System`]. In WSL pass a [`System`], because
+    /// agents on Windows write Windows paths; elsewhere a [`Platform`] is enough.
     ///
     /// # Errors
-    /// The first [`Suspicion`] that the text raises.
+    /// The first [`Suspicion`] that the path raises.
     pub fn parse<'s>(given: &str, system: impl Into<System<'s>>) -> Result<Self, Suspicion> {
         let system = system.into();
         let reads_windows = matches!(system, System::Windows | System::Wsl { .. });
@@ -170,44 +170,44 @@ impl LocalPath {
         &self.bytes
     }
 
-    /// Returns the path as text; `None` if it is not Unicode.
+    /// Returns the path as a string; `None` if it is not Unicode.
     #[must_use]
     pub fn to_str(&self) -> Option<&str> {
         core::str::from_utf8(&self.bytes).ok()
     }
 
     /// Returns true if the path is `folder` or below it, name by name. Names are compared byte for byte, even if the
-    /// file system ignores a difference such as case. If that makes a path count as outside, the worst that happens is
-    /// a question to the person.
+    /// file system ignores a difference such as case. At worst, a path inside then counts as outside, and the person is
+    /// asked.
     #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
         self.windows == folder.windows && lexical::is_below(&self.bytes, &folder.bytes, self.windows)
     }
 
-    /// Returns how many names it has; a drive counts as one.
+    /// Returns how many names the path has; a drive counts as one.
     fn depth(&self) -> usize {
         let separator = if self.windows { b'\\' } else { b'/' };
         self.bytes.split(|byte| *byte == separator).filter(|name| !name.is_empty()).count()
     }
 
     /// Returns the path as a `file:` URI (RFC 8089). Everything is percent-encoded except the characters that RFC 3986
-    /// calls unreserved, the separators, and the colon of a drive. A share begins with four slashes, so that nobody
-    /// reads its server as an authority.
+    /// calls unreserved, the separators, and the colon of a drive. A share begins with four slashes, so that its server
+    /// is not read as an authority.
     #[must_use]
     pub fn to_uri(&self) -> String {
         uri::of(&self.bytes, self.windows)
     }
 
-    /// Returns the path as POSIX tools on Windows write it, and one plugin in its lock file: `C:\w\p` as `/c/w/p`, a
-    /// share with slashes. `None` if it is not Unicode.
+    /// Returns the path as it is written by POSIX tools on Windows, and in the lock file of one plugin: `C:\w\p` as
+    /// `/c/w/p`, a share with slashes. `None` if it is not Unicode.
     #[must_use]
     pub fn to_posix_form(&self) -> Option<String> {
         Some(posix_form(self.to_str()?).into_owned())
     }
 }
 
-/// Returns an absolute path of Windows as POSIX tools there write it: `C:\w\p` as `/c/w/p`, a share with slashes, both
-/// without `\\?\`. Returns any other path unchanged.
+/// Returns an absolute Windows path as POSIX tools write it: `C:\w\p` as `/c/w/p`, a share with slashes, both without
+/// `\\?\`. Returns any other path unchanged.
 pub(super) fn posix_form(path: &str) -> Cow<'_, str> {
     if !is_windows(path) {
         return Cow::Borrowed(path);

@@ -1,5 +1,5 @@
-//! How programs spell one folder on two sides of a border (Windows and its Linux distributions, POSIX tools on
-//! Windows), or on a file system that ignores case.
+//! How programs spell the same folder in different ways: on Windows and in its Linux distributions, in POSIX tools on
+//! Windows, and on a file system that ignores case.
 
 use super::lexical::{is_below, is_windows, normal, without_verbatim};
 use super::{LocalPath, Platform, suspicion};
@@ -130,8 +130,8 @@ pub(in crate::ide) enum Fit {
 
 /// Returns how `folder`, which an editor published, contains `path` of a client on `system`; `None` if it does not.
 ///
-/// A letter with an accent is the same letter as one character and as two (Unicode NFC and NFD), as for the real client
-/// (measured): macOS and some archives write two where a keyboard writes one.
+/// A letter with an accent may be one character or two (Unicode NFC and NFD). Both count as the same letter, as for the
+/// real client (measured), because macOS and some archives write two where a keyboard writes one.
 ///
 /// `of_windows` is `runningInWindows` of the lock file. If it is true, a client in WSL translates the folder.
 pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> Option<Fit> {
@@ -147,8 +147,8 @@ pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windo
     spelled.then_some(Fit::Spelled)
 }
 
-/// Returns a path in NFD. Two paths are equal in NFD exactly if they are in NFC, and no character decomposes into a
-/// separator.
+/// Returns a path in NFD. Two paths are equal in NFD exactly if they are equal in NFC, and no character decomposes into
+/// a separator.
 fn decomposed(path: &str) -> Cow<'_, str> {
     if path.is_ascii() { Cow::Borrowed(path) } else { Cow::Owned(path.nfd().collect()) }
 }
@@ -190,7 +190,7 @@ fn is_exact(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> b
     }
 }
 
-/// Returns the path in this distribution for a path of Windows; `None` if it is neither on a drive nor in this
+/// Returns the path in this distribution for a Windows path; `None` if it is neither on a drive nor in this
 /// distribution.
 pub(super) fn in_distribution(path: &LocalPath, distribution: Option<&str>) -> Option<String> {
     let Location { root, names } = Location::of_windows(path.to_str()?)?;
@@ -220,7 +220,7 @@ struct Location {
 enum Root {
     /// The only root of Linux and macOS, or of a distribution whose name is not known.
     Posix,
-    /// A drive of Windows, in lower case.
+    /// A Windows drive, in lower case.
     Drive(String),
     /// A Linux distribution on Windows.
     Distribution(String),
@@ -292,17 +292,17 @@ impl Location {
     }
 }
 
-/// Returns true if a path of Windows begins with the name of a server.
+/// Returns true if a Windows path begins with the name of a server.
 fn is_share(path: &str) -> bool {
     [r"\\", "//"].iter().any(|begin| without_verbatim(path).starts_with(begin))
 }
 
-/// Returns true if a name can be that of a drive.
+/// Returns true if a name is a drive letter.
 fn is_letter(name: &str) -> bool {
     matches!(name.as_bytes(), [letter] if letter.is_ascii_alphabetic())
 }
 
-/// Returns true if two names are equal, apart from case by the Unicode rules for single characters.
+/// Returns true if two names are equal apart from case, by the Unicode rules for single characters.
 fn same(one: &str, other: &str) -> bool {
     let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     lower(one) == lower(other)
@@ -356,15 +356,15 @@ mod tests {
     fn folder_has_its_spellings_on_each_system() {
         let cases: &[(&str, System<'_>, &str, &[&str])] = &[
             ("Linux", LINUX, "/home/u/p", &[]),
-            ("Linux, what would be a drive in WSL", LINUX, "/mnt/c/w", &[]),
-            ("Linux, what would be a drive of POSIX tools", LINUX, "/c/w", &[]),
+            ("Linux, a path that is a drive in WSL", LINUX, "/mnt/c/w", &[]),
+            ("Linux, a path that is a drive for POSIX tools", LINUX, "/c/w", &[]),
             ("Linux, the root", LINUX, "/", &[]),
-            ("Linux, a path of Windows", LINUX, r"C:\w", &[]),
+            ("Linux, a Windows path", LINUX, r"C:\w", &[]),
             ("macOS", MAC, "/Users/u/P", &[]),
-            ("macOS, what would be a drive in WSL", MAC, "/mnt/c/w", &[]),
+            ("macOS, a path that is a drive in WSL", MAC, "/mnt/c/w", &[]),
             ("Windows", WINDOWS, r"C:\w\p", &["/mnt/c/w/p", "/c/w/p"]),
             ("Windows, a lower-case drive", WINDOWS, r"d:\W", &["/mnt/d/W", "/d/W"]),
-            ("Windows, a drive alone", WINDOWS, r"C:\", &["/mnt/c", "/c"]),
+            ("Windows, the root of a drive", WINDOWS, r"C:\", &["/mnt/c", "/c"]),
             ("Windows, a share", WINDOWS, r"\\server\share\p", &[]),
             (
                 "Windows, a distribution",
@@ -373,27 +373,32 @@ mod tests {
                 &[r"\\wsl$\Ubuntu\home\u"],
             ),
             (
-                "Windows, by its old name",
+                "Windows, a distribution by its old name",
                 WINDOWS,
                 r"\\wsl$\Ubuntu\home\u",
                 &[r"\\wsl.localhost\Ubuntu\home\u"],
             ),
             (
-                "Windows, a drive by way of a distribution",
+                "Windows, a drive that a distribution mounts",
                 WINDOWS,
                 r"\\wsl$\Ubuntu\mnt\c\w",
                 &[r"C:\w", "/mnt/c/w", "/c/w"],
             ),
             ("Windows, a relative path", WINDOWS, "w", &[]),
             ("WSL, a drive", WSL, "/mnt/c/w/p", &[r"C:\w\p"]),
-            ("WSL, a drive alone", WSL, "/mnt/d", &[r"D:\"]),
+            ("WSL, the root of a drive", WSL, "/mnt/d", &[r"D:\"]),
             (
-                "WSL, no drive",
+                "WSL, a mount that is not a drive",
                 WSL,
                 "/mnt/data/p",
                 &[r"\\wsl.localhost\Ubuntu\mnt\data\p", r"\\wsl$\Ubuntu\mnt\data\p"],
             ),
-            ("WSL, its own", WSL, "/home/u", &[r"\\wsl.localhost\Ubuntu\home\u", r"\\wsl$\Ubuntu\home\u"]),
+            (
+                "WSL, a folder of the distribution",
+                WSL,
+                "/home/u",
+                &[r"\\wsl.localhost\Ubuntu\home\u", r"\\wsl$\Ubuntu\home\u"],
+            ),
             ("WSL, the root", WSL, "/", &[r"\\wsl.localhost\Ubuntu", r"\\wsl$\Ubuntu"]),
             (
                 "WSL, one letter at the root",
@@ -403,10 +408,10 @@ mod tests {
             ),
             ("WSL, a backslash in a name", WSL, r"/home/a\b", &[]),
             ("WSL, a colon in a name", WSL, "/home/a:b", &[]),
-            ("WSL, a device of Windows", WSL, "/home/nul", &[]),
+            ("WSL, the name of a Windows device", WSL, "/home/nul", &[]),
             ("WSL, a colon in a name on a drive", WSL, "/mnt/c/a:b", &[]),
-            ("WSL without a name", NAMELESS, "/home/u", &[]),
-            ("WSL without a name, a drive", NAMELESS, "/mnt/c/w", &[r"C:\w"]),
+            ("WSL without the name of the distribution", NAMELESS, "/home/u", &[]),
+            ("WSL without the name of the distribution, a drive", NAMELESS, "/mnt/c/w", &[r"C:\w"]),
         ];
         for (name, system, folder, further) in cases {
             let expected: Vec<&str> = [*folder].into_iter().chain(further.iter().copied()).collect();
@@ -497,7 +502,13 @@ mod tests {
         const TWO: &str = "Cafe\u{301}";
         let cases: &[(&str, System<'_>, String, String, Option<Fit>)] = &[
             ("Linux", LINUX, format!("/w/{TWO}"), format!("/w/{ONE}"), EXACT),
-            ("Linux, the reverse, below it", LINUX, format!("/w/{ONE}"), format!("/w/{TWO}/src"), EXACT),
+            (
+                "Linux, the reverse, and a path below",
+                LINUX,
+                format!("/w/{ONE}"),
+                format!("/w/{TWO}/src"),
+                EXACT,
+            ),
             ("macOS", MAC, format!("/w/{TWO}"), format!("/w/{ONE}/x"), EXACT),
             ("macOS, another case", MAC, format!("/W/{TWO}"), format!("/w/{ONE}/x"), SPELLED),
             ("Windows", WINDOWS, format!(r"C:\{TWO}"), format!(r"c:\{ONE}\p"), EXACT),
@@ -505,9 +516,15 @@ mod tests {
             ("the order of two marks", LINUX, "/a\u{323}\u{307}".into(), "/a\u{307}\u{323}".into(), EXACT),
             ("Hangul", LINUX, "/\u{1112}\u{1161}\u{11ab}".into(), "/\u{d55c}".into(), EXACT),
             ("no accent", LINUX, format!("/w/{TWO}"), "/w/Cafe".into(), None),
-            ("a name that goes on", LINUX, "/w/Cafe".into(), format!("/w/{TWO}"), None),
+            (
+                "a path that goes on after the name of the folder",
+                LINUX,
+                "/w/Cafe".into(),
+                format!("/w/{TWO}"),
+                None,
+            ),
             ("a mark after a separator", LINUX, "/w/".into(), "/w/\u{301}".into(), EXACT),
-            ("a compatible letter is another one", LINUX, "/w/\u{fb01}".into(), "/w/fi".into(), None),
+            ("a ligature is not its letters", LINUX, "/w/\u{fb01}".into(), "/w/fi".into(), None),
         ];
         for (name, system, folder, path, expected) in cases {
             assert_eq!(fit(folder, path, *system, false), *expected, "{name}");
@@ -516,7 +533,7 @@ mod tests {
 
     /// Folders that an editor on Windows published and that a client in WSL reads.
     #[test]
-    fn folder_of_windows_is_translated_in_wsl() {
+    fn windows_folder_is_translated_in_wsl() {
         let cases: &[(&str, &str, Option<Fit>)] = &[
             (r"D:\p", "/mnt/d/p/src", EXACT),
             (r"d:\", "/mnt/d", EXACT),
@@ -565,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn kernel_of_microsoft_is_wsl() {
+    fn microsoft_kernel_is_wsl() {
         let wsl = |distribution| System::Wsl { distribution };
         let cases: &[(&str, &str, Option<&str>, System<'_>)] = &[
             ("WSL 2", "5.15.90.1-microsoft-standard-WSL2\n", Some("Ubuntu-22.04"), wsl(Some("Ubuntu-22.04"))),
@@ -578,11 +595,11 @@ mod tests {
             ("without the variable", "5.15.90.1-microsoft-standard-WSL2", None, wsl(None)),
             ("an empty variable", "microsoft", Some(""), wsl(None)),
             ("a variable that is a path", "microsoft", Some("../x"), wsl(None)),
-            ("a variable that no share may have", "microsoft", Some("a:b"), wsl(None)),
+            ("a variable that is not allowed in a share", "microsoft", Some("a:b"), wsl(None)),
             ("a control character", "microsoft", Some("a\nb"), wsl(None)),
             ("another kernel", "6.1.0-18-amd64", Some("Ubuntu"), System::Linux),
-            ("a machine of Azure", "5.15.0-1041-azure", None, System::Linux),
-            ("no text", "", None, System::Linux),
+            ("an Azure machine", "5.15.0-1041-azure", None, System::Linux),
+            ("an empty version", "", None, System::Linux),
         ];
         for (name, version, distribution, expected) in cases {
             assert_eq!(System::on_kernel(version, *distribution), *expected, "{name}");

@@ -1,4 +1,4 @@
-//! Checks that a path of a peer is safe to open, name by name.
+//! Checks that a path from a peer is safe to open, name by name.
 
 use super::MAX_PATH;
 use super::lexical::is_separator;
@@ -17,11 +17,12 @@ pub enum Suspicion {
         /// The length of the path in bytes.
         len: usize,
     },
-    /// It has a control character. At a NUL, for example, a name ends for some programs and not for others.
+    /// It has a control character. Programs disagree about those: some end a name at a NUL, for example, and others do
+    /// not.
     ControlCharacter,
     /// It depends on the current directory: it has no root, or on Windows no drive.
     NotAbsolute,
-    /// It is a URI of another scheme.
+    /// It is a URI whose scheme is not `file:`.
     OtherScheme,
     /// It is a URI that names a user, another machine or a port.
     Authority,
@@ -29,19 +30,19 @@ pub enum Suspicion {
     QueryOrFragment,
     /// A `%` in a URI is not followed by two hexadecimal digits.
     BadEscape,
-    /// It is not Unicode, as paths of Windows are.
+    /// It is not Unicode, which a Windows path must be.
     NotUnicode,
     /// It bypasses the rules for names: `\\.\` on Windows, or `\\?\` before anything but a drive or a share.
     DevicePath,
     /// It begins like a share, but lacks the server or the share.
     IncompleteShare,
-    /// It names a device of Windows: `NUL`, `CON.txt`.
+    /// It names a Windows device: `NUL`, `CON.txt`.
     DeviceName,
     /// It has a colon in a name, which on Windows means a stream beside the file.
     Stream,
     /// A name ends in a dot or a space, which Windows drops.
     TrailingDotOrSpace,
-    /// It has one of `<>"|?*`, which no name has on Windows.
+    /// It has one of `<>"|?*`, which Windows does not allow in a name.
     IllegalCharacter,
 }
 
@@ -54,7 +55,7 @@ impl fmt::Display for Suspicion {
             }
             Self::ControlCharacter => "the path has a control character",
             Self::NotAbsolute => "the path is not absolute",
-            Self::OtherScheme => "the URI is not of the scheme file",
+            Self::OtherScheme => "the URI does not have the scheme file",
             Self::Authority => "the URI names another machine",
             Self::QueryOrFragment => "the URI has a query or a fragment: write ? and # as %3F and %23",
             Self::BadEscape => "a % in the URI is not followed by two hexadecimal digits",
@@ -64,7 +65,7 @@ impl fmt::Display for Suspicion {
             Self::DeviceName => "the path has the name of a device",
             Self::Stream => "the path has a colon in a name",
             Self::TrailingDotOrSpace => "the path has a name that ends in a dot or a space",
-            Self::IllegalCharacter => "the path has a character that no name may have",
+            Self::IllegalCharacter => "the path has a character that Windows does not allow in a name",
         })
     }
 }
@@ -138,12 +139,12 @@ fn check_meaning(name: &str) -> Result<(), Suspicion> {
     if name.ends_with(['.', ' ']) {
         return Err(Suspicion::TrailingDotOrSpace);
     }
-    // Windows ignores what follows the first dot of a device name, and spaces before that dot.
+    // In the name of a device, Windows ignores the first dot, all that follows it, and spaces before it.
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
     if is_device(stem) { Err(Suspicion::DeviceName) } else { Ok(()) }
 }
 
-/// Returns true for a reserved name of Windows. The digit of a port can be superscript.
+/// Returns true for a name that Windows reserves for a device. The digit of a port can be superscript.
 fn is_device(stem: &str) -> bool {
     const WHOLE: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
     if WHOLE.iter().any(|device| stem.eq_ignore_ascii_case(device)) {

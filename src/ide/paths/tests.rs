@@ -5,7 +5,7 @@ use super::*;
 use Suspicion::*;
 use alloc::string::ToString;
 
-/// What class the path has.
+/// The expected class of a path.
 enum Is {
     Inside(&'static str),
     Outside(&'static str),
@@ -135,7 +135,7 @@ fn p05_uris_are_decoded_once() {
 }
 
 #[test]
-fn p06_forms_of_windows_differ_anywhere() {
+fn p06_windows_paths_are_judged_on_any_host() {
     assert_classes(
         &["C:\\w\\p", "\\\\Server\\share\\p"],
         Windows,
@@ -281,7 +281,7 @@ fn p06_forms_of_windows_differ_anywhere() {
 
 /// The real client puts `file://` before a path and encodes nothing (measured on Linux).
 #[test]
-fn p06_path_behind_file_is_no_host_on_windows() {
+fn p06_path_after_file_is_not_a_host_on_windows() {
     assert_classes(
         &["C:\\w\\p", "\\\\server\\share\\p"],
         Windows,
@@ -341,9 +341,9 @@ fn p06_path_behind_file_is_no_host_on_windows() {
     );
 }
 
-/// An agent on Windows names the files of an editor in WSL from its own side.
+/// An agent on Windows names the files of an editor in WSL by Windows paths.
 #[test]
-fn p06_path_of_windows_is_translated_in_wsl() {
+fn p06_windows_path_is_translated_in_wsl() {
     let wsl = System::Wsl { distribution: Some("Ubuntu") };
     let nameless = System::Wsl { distribution: None };
     let rows: &[(&str, System<'_>, Result<&str, Suspicion>)] = &[
@@ -458,8 +458,8 @@ fn path_of_another_family_is_never_within() {
 
 #[test]
 fn forms_differ_by_their_roots() {
-    // The path; whether it is absolute; whether it has the form of Windows; whether it begins with a drive in the form
-    // of POSIX tools.
+    // The path; whether it is absolute; whether it is a Windows path; whether it begins with a drive in the form of
+    // POSIX tools.
     for (path, absolute, windows, drive) in [
         ("/w", true, false, true),
         ("/w/x", true, false, true),
@@ -487,7 +487,7 @@ fn forms_differ_by_their_roots() {
 }
 
 #[test]
-fn a_path_shows_its_text() {
+fn debug_output_shows_the_path() {
     let path = LocalPath::parse("file:///w/%ff\"", Posix).unwrap();
     assert_eq!(alloc::format!("{path:?}"), "\"/w/\u{fffd}\\\"\"");
 }
@@ -516,23 +516,23 @@ fn editor_uris_convert_in_both_directions() {
 }
 
 #[test]
-fn lenient_reader_takes_any_text_as_path() {
+fn lenient_reader_takes_any_string_as_path() {
     for (name, given, expected) in [
         ("a path", "/w/a", "/w/a"),
         ("a path with an escape", "/w/%61%20%C3%A9", "/w/a é"),
         ("a URI", "file:///w/%61", "/w/a"),
-        ("a URI of a host", "file://host/w", "/w"),
-        ("a URI of a host alone", "file://host", ""),
+        ("a URI with a host", "file://host/w", "/w"),
+        ("a URI with a host and no path", "file://host", ""),
         ("a URI of another scheme", "vscode-remote://ssh/w/.env", "/w/.env"),
         ("a URI without an authority", "untitled:w%2Fx", "w/x"),
         ("a drive", "C:/w", "C:/w"),
         ("a drive in a URI", "file:///c%3A/w", "c:/w"),
-        ("a path of Windows after file", "file://C:\\w\\.env", "C:\\w\\.env"),
-        ("the same with an escape", "file://C:\\w\\%2eenv", "C:\\w\\.env"),
-        ("a drive after file", "file://C:/w/%2eenv", "C:/w/.env"),
-        ("escapes that are none", "/%/%6/%6x/%%41", "/%/%6/%6x/%A"),
-        ("what is no Unicode", "/%ff", "/\u{fffd}"),
-        ("nothing", "", ""),
+        ("a Windows path after file://", "file://C:\\w\\.env", "C:\\w\\.env"),
+        ("a Windows path with an escape, after file://", "file://C:\\w\\%2eenv", "C:\\w\\.env"),
+        ("a drive after file://", "file://C:/w/%2eenv", "C:/w/.env"),
+        ("invalid escapes", "/%/%6/%6x/%%41", "/%/%6/%6x/%A"),
+        ("bytes that are not Unicode", "/%ff", "/\u{fffd}"),
+        ("an empty string", "", ""),
     ] {
         assert_eq!(lenient(given), expected, "{name}");
     }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Characters that RFC 3986 wants percent-encoded are accepted unencoded too, because editors write them so. VS Code
-//! names the two sides of a proposed change by schemes of their own, such as `_claude_fs_right:/w/a`. Agents send these
-//! names in requests, so they are read as the path of the file.
+//! gives the two sides of a proposed change their own schemes, as in `_claude_fs_right:/w/a`. Agents send such URIs in
+//! requests, so we read them as the path of the file.
 
 use super::Suspicion;
 use super::lexical::{is_absolute, is_separator, is_windows, without_verbatim};
@@ -15,14 +15,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The schemes of the documents of a proposed change.
+/// The schemes of the two sides of a proposed change.
 const SIDES: [&str; 4] =
     ["_claude_fs_left", "_claude_fs_right", "_claude_vscode_fs_left", "_claude_vscode_fs_right"];
 
 /// The servers under which Windows shows the Linux distributions of the same machine, as a URI names them.
 const DISTRIBUTIONS: [&str; 3] = ["wsl.localhost", "wsl$", "wsl%24"];
 
-/// Returns the path of a `file:` URI, decoded once; `None` if the text is a path and not a URI. If `reads_windows`, a
+/// Returns the path of a `file:` URI, decoded once; `None` if the string is a path and not a URI. If `reads_windows`, a
 /// drive or a distribution in the place of the host does not count as another machine.
 pub(super) fn path_of(given: &str, reads_windows: bool) -> Result<Option<Vec<u8>>, Suspicion> {
     let Some((scheme, rest)) = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
@@ -57,13 +57,13 @@ pub(super) fn path_of(given: &str, reads_windows: bool) -> Result<Option<Vec<u8>
     decode(path).map(Some)
 }
 
-/// Returns the path of Windows that follows `file://`, where a URI has its host. The real client puts `file://` before
-/// a path (measured on Linux), and no host is named like a drive or begins with `\`.
+/// Returns the Windows path that follows `file://`, where a URI has its host. The real client puts `file://` before a
+/// path (measured on Linux), and no host is named like a drive or begins with `\`.
 fn after_file(rest: &str) -> Option<&str> {
     rest.strip_prefix("//").filter(|path| is_windows(path))
 }
 
-/// Returns true for a path that nobody has encoded: it has the separator of Windows.
+/// Returns true for a path that was not percent-encoded: it has a backslash.
 fn is_as_written(path: &str) -> bool {
     path.contains('\\')
 }
@@ -88,7 +88,7 @@ fn decode(path: &str) -> Result<Vec<u8>, Suspicion> {
     Ok(decoded)
 }
 
-/// Returns the bytes of a path with all escapes decoded. A `%` that two hexadecimal digits do not follow is kept.
+/// Returns the bytes of a path with all escapes decoded. A `%` without two hexadecimal digits after it is kept.
 pub(in crate::ide) fn unescaped(path: &str) -> impl Iterator<Item = u8> {
     let mut bytes = path.bytes();
     core::iter::from_fn(move || {
@@ -102,7 +102,7 @@ pub(in crate::ide) fn unescaped(path: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Returns the byte whose digits follow a `%`.
+/// Returns the byte for the two digits after a `%`.
 fn escape(digits: &mut impl Iterator<Item = u8>) -> Result<u8, Suspicion> {
     Ok(digit(digits.next())? << 4 | digit(digits.next())?)
 }
@@ -157,13 +157,13 @@ impl fmt::Display for Unencoded<'_> {
     }
 }
 
-/// Returns the path in a URI that [`Unencoded`] writes. Any other text counts as the path itself.
+/// Returns the path in a URI that [`Unencoded`] writes. Any other string counts as the path itself.
 pub(in crate::ide) fn as_written(uri: &str) -> &str {
     drive_first(uri.strip_prefix("file://").unwrap_or(uri))
 }
 
-/// Returns the path that a careless program might read in a text: for a URI of any scheme, the path of the URI. Every
-/// valid escape is decoded, and bytes that are not Unicode become U+FFFD.
+/// Returns the path that a careless program might read from a string: for a URI with any scheme, the path of the URI.
+/// Every valid escape is decoded, and bytes that are not Unicode become U+FFFD.
 pub(in crate::ide) fn lenient(given: &str) -> String {
     let of_uri = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)).map(|(_, rest)| rest);
     let path = match of_uri.map(|rest| (rest, after_file(rest), rest.strip_prefix("//"))) {
@@ -178,8 +178,8 @@ pub(in crate::ide) fn lenient(given: &str) -> String {
 }
 
 /// Returns the path of a file that a `file:` URI or a path names, for a client that wants a path. A share keeps its
-/// server: `file://server/share/x` and `file:////server/share/x` become `//server/share/x`. No escape of a path is
-/// decoded.
+/// server: `file://server/share/x` and `file:////server/share/x` become `//server/share/x`. Escapes are decoded in a
+/// URI only, not in a path.
 pub(in crate::ide) fn of_file(given: &str) -> Cow<'_, str> {
     let Some((_, rest)) = given.split_once(':').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
     else {

@@ -2,8 +2,8 @@
 
 use super::LocalPath;
 
-/// Returns the index of the window where you should show a call: that of the file, if a window has a folder around it,
-/// and otherwise that of the agent. `windows` has the folders of each window.
+/// Returns the index of the window where you should show a call: the window of the file, if it has a folder around the
+/// file, and otherwise the window of the agent. `windows` has the folders of each window.
 ///
 /// A file belongs to the window with the innermost folder around it. The folders of an agent are tried in order. The
 /// first one inside a folder of a window decides, by the innermost such folder; if there is none, the first one around
@@ -17,7 +17,7 @@ use super::LocalPath;
 /// let windows = [vec![local("/w/app"), local("/w/lib")], vec![local("/w/app/docs")]];
 /// let file = local("/w/app/docs/index.md");
 /// assert_eq!(closest_window(&windows, Some(&file), &[]), Some(1));
-/// // A file outside of all windows, of an agent that works in the first.
+/// // A file outside all windows, from an agent that works in the first one.
 /// assert_eq!(closest_window(&windows, Some(&local("/tmp/plan.md")), &[local("/w/lib/src")]), Some(0));
 /// ```
 #[must_use]
@@ -68,13 +68,19 @@ mod tests {
             ("the root, and a folder in it", &[&["/"], &["/a"]], Some("/a/x"), &[], Some(1)),
             ("equal folders", &[&["/b"], &["/a"], &["/a"]], Some("/a/x"), &[], Some(1)),
             ("file outside, agent inside", &[&["/a"], &["/b"]], Some("/tmp/x"), &["/b/c"], Some(1)),
-            ("no file", &[&["/a"], &["/b"]], None, &["/b"], Some(1)),
+            ("no file, agent inside", &[&["/a"], &["/b"]], None, &["/b"], Some(1)),
             ("second folder of the agent", &[&["/a"], &["/b"]], None, &["/x", "/b"], Some(1)),
-            ("around wins over below", &[&["/a/b"], &["/c"]], None, &["/a", "/c/d"], Some(1)),
-            ("outermost below", &[&["/a/b/c"], &["/a/b"]], None, &["/a"], Some(1)),
+            (
+                "a window around the agent wins over one below it",
+                &[&["/a/b"], &["/c"]],
+                None,
+                &["/a", "/c/d"],
+                Some(1),
+            ),
+            ("outermost folder below the agent's", &[&["/a/b/c"], &["/a/b"]], None, &["/a"], Some(1)),
             ("similar names", &[&["/ab"], &["/a"]], Some("/a/x"), &[], Some(1)),
             ("nothing fits", &[&["/a"]], Some("/b/x"), &["/c"], None),
-            ("nothing is known", &[&["/a"], &["/b"]], None, &[], None),
+            ("no file and no folder of the agent", &[&["/a"], &["/b"]], None, &[], None),
             ("window without folders", &[&[], &["/a"]], Some("/a/x"), &[], Some(1)),
             ("no windows", &[], Some("/a/x"), &["/a"], None),
         ];

@@ -81,7 +81,7 @@ fn dangerous_paths_do_not_reach_the_editor() {
         ("an escape", "/w/\u{1b}]0;x\u{7}", "control character"),
         ("a control character of two bytes", "/w/\u{9b}2J", "control character"),
         ("a line feed in a URI", "file:///w/x%0Acq", "control character"),
-        ("a URL", "https://host/x", "not of the scheme file"),
+        ("a URL", "https://host/x", "does not have the scheme file"),
         ("another machine in a URI", "file://server/a", "another machine"),
         ("a relative path", "a", "not absolute"),
         ("a command", "|touch x", if cfg!(windows) { "no name may have" } else { "not absolute" }),
@@ -97,7 +97,7 @@ fn dangerous_paths_do_not_reach_the_editor() {
         ("TRAMP in a URI", "file:///ssh%3Ahost%3A/x", "another machine"),
         ("a quoted name of Emacs", "/:/w/x", "another machine"),
         ("ange-ftp", "/user@host:/x", "another machine"),
-        ("netrw", "scp://host/x", "not of the scheme file"),
+        ("netrw", "scp://host/x", "does not have the scheme file"),
     ];
     let windows = [
         ("a share", r"\\server\share\a", "another machine"),
