@@ -28,15 +28,16 @@ pub trait Shape: Sized {
         self.result(dialect)
     }
 
-    /// Returns what may be sent if `hides` hides files; `None` if all of it may, as by default. The
-    /// [`Server`](crate::ide::Server) applies its [`Filter`](crate::ide::Filter) with this.
+    /// Returns the answer without the files that `hides` hides; `None` if all of it may be sent, which is the default.
+    /// The [`Server`](crate::ide::Server) applies its [`Filter`](crate::ide::Filter) with this.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let _ = hides;
         None
     }
 
-    /// Returns the answer with the file spelled as in the call; `None` if it can be sent as it is, as by default.
-    /// `spelling` returns the spelling of the call, unless its argument has it already.
+    /// Returns the answer with the file spelled as in the call; `None` if it can be sent unchanged, which is the
+    /// default. `spelling` takes the file as the answer spells it, and returns the spelling of the call if it is
+    /// another one.
     fn spelled_as(&self, spelling: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let _ = spelling;
         None

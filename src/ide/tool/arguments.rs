@@ -1,4 +1,4 @@
-//! Arguments as clients spell them: several names for one argument, null or an empty text for an absent one, and
+//! Arguments as clients spell them: several names for one argument, null or an empty string for an absent one, and
 //! unknown arguments.
 //!
 //! A call may contain two spellings of one argument if their values agree; a file may be a path in one and a `file:`
@@ -120,7 +120,7 @@ pub(crate) trait Described: Sized {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
 
-/// Reads arguments from a text of JSON.
+/// Reads arguments from JSON text.
 pub(crate) fn from_text<T: Described>(json: &str) -> serde_json::Result<T> {
     leniently(json, |json| T::read(&mut serde_json::Deserializer::from_str(json)))
 }
@@ -239,7 +239,7 @@ pub(crate) fn merge<T: ArgumentValue, E: de::Error>(
 
 /// A value that a client may send as an argument.
 pub(crate) trait ArgumentValue: PartialEq {
-    /// Returns true if the value has content. The real client sends `""` for an absent value, so an empty text has
+    /// Returns true if the value has content. The real client sends `""` for an absent value, so an empty string has
     /// none.
     fn is_something(&self) -> bool {
         true
@@ -286,30 +286,29 @@ pub(crate) mod kind {
     use alloc::{format, string::String};
     use serde::de::Error;
 
-    /// Takes a text that the schema requires, but accepts a call without it.
+    /// Takes a string that the schema requires, but accepts a call without it.
     pub(crate) use self::optional as schema_required;
-    /// Takes a text that the schema requires in most dialects, but accepts a call without it.
+    /// Takes a string that the schema requires in most dialects, but accepts a call without it.
     pub(crate) use self::optional as usually_required;
-    /// `count` takes a line or a column, `range` a range, and `texts` a list of texts, which can be
-    /// empty.
+    /// `count` takes a line or a column, `range` a range, and `texts` a list of strings, which can be empty.
     pub(crate) use self::{required_value as count, required_value as range, required_value as texts};
 
-    /// Takes a required text. An empty text counts as absent.
+    /// Takes a required string. An empty string counts as absent.
     pub(crate) fn required<E: Error>(value: Option<String>, name: &str) -> Result<String, E> {
         required_value(value.filter(ArgumentValue::is_something), name)
     }
 
-    /// Takes a required text, which can be empty.
+    /// Takes a required string, which can be empty.
     pub(crate) fn contents<E: Error>(value: Option<Contents>, name: &str) -> Result<String, E> {
         required_value(value, name).map(|contents| contents.0)
     }
 
-    /// Takes an optional text. An empty text counts as absent.
+    /// Takes an optional string. An empty string counts as absent.
     pub(crate) fn optional<E: Error>(value: Option<String>, _: &str) -> Result<Option<String>, E> {
         Ok(value.filter(ArgumentValue::is_something))
     }
 
-    /// Takes a boolean; an absent boolean has the default.
+    /// Takes a boolean, or the default if it is absent.
     pub(crate) fn flag<E: Error>(value: Option<bool>, _: &str, default: bool) -> Result<bool, E> {
         Ok(value.unwrap_or(default))
     }
@@ -357,12 +356,20 @@ mod tests {
     #[test]
     fn spellings_agree_or_are_refused() {
         let cases: &[(&str, &str, Result<Option<&str>, &str>)] = &[
-            ("one", r#"{"path":"/a","text":""}"#, Ok(Some("/a"))),
+            ("one spelling", r#"{"path":"/a","text":""}"#, Ok(Some("/a"))),
             ("an escape in the name", r#"{"p\u0061th":"/a","text":""}"#, Ok(Some("/a"))),
-            ("two that agree", r#"{"path":"/a","file":"/a","text":""}"#, Ok(Some("/a"))),
-            ("the first spelling stands", r#"{"uri":"file:///a","file":"/a","text":""}"#, Ok(Some("/a"))),
-            ("in either order", r#"{"file":"/a","uri":"file:///a","text":""}"#, Ok(Some("/a"))),
-            ("else what came first", r#"{"uri":"file:///a","path":"/a","text":""}"#, Ok(Some("file:///a"))),
+            ("two spellings that agree", r#"{"path":"/a","file":"/a","text":""}"#, Ok(Some("/a"))),
+            ("the first spelling wins", r#"{"uri":"file:///a","file":"/a","text":""}"#, Ok(Some("/a"))),
+            (
+                "the first spelling wins, in the other order",
+                r#"{"file":"/a","uri":"file:///a","text":""}"#,
+                Ok(Some("/a")),
+            ),
+            (
+                "two other spellings, of which the earlier wins",
+                r#"{"uri":"file:///a","path":"/a","text":""}"#,
+                Ok(Some("file:///a")),
+            ),
             (
                 "an encoded URI",
                 r#"{"uri":"file:///%C3%A9%20x","path":"/é x","text":""}"#,
@@ -373,21 +380,25 @@ mod tests {
                 r#"{"file":"/a%20b","path":"/a b","text":""}"#,
                 Err("path contradicts"),
             ),
-            ("nothing under one", r#"{"file":"","path":"/a","uri":null,"text":""}"#, Ok(Some("/a"))),
-            ("nothing under the later", r#"{"path":"/a","file":"","text":""}"#, Ok(Some("/a"))),
-            ("two that differ", r#"{"path":"/a","uri":"file:///b","text":""}"#, Err("uri contradicts")),
-            ("the same name twice, alike", r#"{"path":"/a","path":"/a","text":""}"#, Ok(Some("/a"))),
+            ("empty and null spellings", r#"{"file":"","path":"/a","uri":null,"text":""}"#, Ok(Some("/a"))),
+            ("an empty later spelling", r#"{"path":"/a","file":"","text":""}"#, Ok(Some("/a"))),
             (
-                "the same name twice, not alike",
+                "two spellings that differ",
+                r#"{"path":"/a","uri":"file:///b","text":""}"#,
+                Err("uri contradicts"),
+            ),
+            ("the same name twice, equal", r#"{"path":"/a","path":"/a","text":""}"#, Ok(Some("/a"))),
+            (
+                "the same name twice, different",
                 r#"{"path":"/a","path":"/b","text":""}"#,
                 Err("path contradicts"),
             ),
             ("contents that agree", r#"{"text":"x","contents":"x"}"#, Ok(None)),
-            ("empty contents are something", r#"{"text":"","contents":"x"}"#, Err("contents contradicts")),
-            ("required and not required_value", r#"{"path":"/a"}"#, Err("text is missing")),
+            ("empty contents count as a value", r#"{"text":"","contents":"x"}"#, Err("contents contradicts")),
+            ("required and missing", r#"{"path":"/a"}"#, Err("text is missing")),
             ("required and null", r#"{"text":null}"#, Err("text is missing")),
-            ("nothing else", r#"{"text":"","uri":"","other":[{}]}"#, Ok(None)),
-            ("of another type", r#"{"text":1}"#, Err("invalid type")),
+            ("an empty argument and an unknown one", r#"{"text":"","uri":"","other":[{}]}"#, Ok(None)),
+            ("a value of the wrong type", r#"{"text":1}"#, Err("invalid type")),
             (
                 "broken escapes",
                 r#"{"uri":"file:///%+1%","path":"/%+1%","text":""}"#,

@@ -71,7 +71,7 @@ impl Shape for DocumentState {
         })
     }
 
-    /// A hidden file is answered as one that is not open.
+    /// If the file is hidden, the answer says that it is not open.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let (Self::Open { file_path, .. } | Self::NotOpen { file_path }) = self;
         hides(file_path).then(|| Self::NotOpen { file_path: HIDDEN.into() })

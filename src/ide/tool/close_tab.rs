@@ -1,4 +1,4 @@
-//! `close_tab`: closes a tab, mainly that of a diff.
+//! `close_tab`: closes a tab, usually the tab of a diff.
 
 use super::ToolDef;
 use super::answer::{Shape, first_text};
@@ -9,7 +9,7 @@ use crate::mcp::ToolResult;
 use alloc::string::String;
 
 arguments! {
-    /// `close_tab`: closes a tab. If it is that of an open diff, [`Server`](crate::ide::Server) ends the diff and
+    /// `close_tab`: closes a tab. If it is the tab of an open diff, [`Server`](crate::ide::Server) ends the diff and
     /// answers for you. You get the call for any other tab if you handle
     /// [`Tool::CloseTab`](crate::ide::tool::Tool::CloseTab). Answer: [`TabClosed`].
     #[derive(Clone, Debug, PartialEq, Eq)]

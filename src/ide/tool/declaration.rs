@@ -1,5 +1,5 @@
-//! How a tool is declared, and what follows: its names, its entry in `tools/list`, and the JSON Schema (draft-07) of
-//! its arguments.
+//! How a tool is declared, and what follows from the declaration: its names, its entry in `tools/list`, and the JSON
+//! Schema (draft-07) of its arguments.
 
 use super::arguments::{Argument, Described};
 use super::request::snake_case;
@@ -32,7 +32,7 @@ pub(crate) trait ToolDef: ToolArguments + Described {
     const IS_READ_ONLY: bool = false;
     /// How long a call waits.
     const TIMEOUT: Timeout = Timeout::Default;
-    /// The code of the error if the editor does not handle the tool; `None` for that of the dialect.
+    /// The code of the error if the editor does not handle the tool; `None` for the code of the dialect.
     const REFUSAL: Option<i64> = None;
 
     /// The constants above as one value. No tool overrides it.
@@ -59,8 +59,8 @@ pub(crate) trait ToolDef: ToolArguments + Described {
         None
     }
 
-    /// Reads an answer of the application that no dialect has, but that means the same. `call_file` is the file of the call.
-    /// Returns `None` for a tool without such answers.
+    /// Reads an answer that the application gives in a shape that no dialect has. `call_file` is the file of the call.
+    /// Returns `None` for a tool without such shapes.
     fn read_given(result: &ToolResult<'_>, call_file: Option<&str>) -> Option<Self::Answer> {
         let _ = (result, call_file);
         None
@@ -161,7 +161,7 @@ mod tests {
     use alloc::vec::Vec;
     use serde_json::{Map, Value, json};
 
-    /// Returns some value of a type in a schema.
+    /// Returns a sample value for a property of a schema.
     fn sample(property: &Value) -> Value {
         match property["type"].as_str().unwrap() {
             "string" => "x".into(),
@@ -234,7 +234,7 @@ mod tests {
                 let value = if property["type"] == "string" { text.into() } else { sample(property) };
                 arguments.insert(name.clone(), value);
             }
-            // Some texts are empty, and then a required argument may be missing.
+            // Some strings are empty, and then a required argument counts as missing.
             if let Ok(request) = ToolRequest::read(tool, Value::Object(arguments)) {
                 let written = request.written(dialect);
                 let again = ToolRequest::read(tool, written.clone()).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_that_of_one_tool() {
+    fn every_name_belongs_to_one_tool() {
         let mut names = Vec::new();
         for tool in Tool::ALL {
             let Declaration { name, snake_name, other_names, .. } = tool.declaration();

@@ -88,8 +88,8 @@ impl<'de> Deserialize<'de> for Severity {
 /// ```
 ///
 /// It is read from JSON as editors and language servers (LSP 3.17) write it: a severity in every spelling,
-/// [`Error`](Severity::Error) if there is no known one; a code as a text, a number, or an object with a `value`. Other
-/// members are ignored.
+/// [`Error`](Severity::Error) if there is no known one; a code as a string, a number, or an object with a `value`.
+/// Other members are ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Diagnostic {

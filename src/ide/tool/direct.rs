@@ -4,10 +4,11 @@
 //! `initialize`. An editor that asks for [consent](crate::ide::ServerConfig::asks_for_consent) refuses them with -32600
 //! until `initialize`, because its question names the client.
 //!
-//! The paths in the requests are relative to the workspace, with or without a leading slash. They are checked as text,
-//! component by component: `..`, a leading `~` and every [suspicious](crate::ide::paths::Suspicion) path are refused
-//! with -32603. `a..b` and `foo~` are accepted, and nothing is expanded. **Links are not resolved here**: before you
-//! read or write a file, resolve the path, or its deepest existing folder, and check again that it is in the workspace.
+//! The paths in the requests are relative to the workspace, with or without a leading slash. They are checked as
+//! strings, component by component: `..`, a leading `~` and every [suspicious](crate::ide::paths::Suspicion) path are
+//! refused with -32603. `a..b` and `foo~` are accepted, and nothing is expanded. **Links are not resolved here**:
+//! before you read or write a file, resolve the path, or its deepest existing folder, and check again that it is in the
+//! workspace.
 
 use super::answer::shown;
 use super::arguments::{Described, arguments, from_text};
@@ -150,11 +151,11 @@ fn read<T: Described>(params: Option<&RawValue>) -> Result<T, ErrorObject> {
         .map_err(|error| ErrorObject::invalid_params(format!("{error}")))
 }
 
-/// The most bytes of a path that an error message repeats.
+/// How many bytes of a path an error message repeats at most.
 const SHOWN: usize = 256;
 
 /// Returns the path without its leading slashes, if it stays within its folder. Names are checked by the rules of
-/// Windows on every system, because such a folder moves between systems.
+/// Windows on every system, because the same workspace may be used on several systems.
 fn within(path: &str) -> Result<&str, ErrorObject> {
     let relative = path.trim_start_matches('/');
     let refused = |fault: &dyn fmt::Display| {
@@ -173,8 +174,8 @@ fn within(path: &str) -> Result<&str, ErrorObject> {
     }
 }
 
-/// The answer to a [`DirectRequest`]. If it failed, [fail](crate::ide::OpenCall::fail) the request instead, with a text
-/// such as `failed to read file: …`.
+/// The answer to a [`DirectRequest`]. If it failed, [fail](crate::ide::OpenCall::fail) the request instead, with a
+/// message such as `failed to read file: …`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -198,8 +199,8 @@ impl DirectAnswer {
         serde_json::value::to_raw_value(self).unwrap_or_default()
     }
 
-    /// Returns what may be sent if `hides` hides files; `None` if all of it may. `call_file` is the file of a `readFile`.
-    /// Returns an error for the text of a hidden file.
+    /// Returns the answer without the files that `hides` hides; `None` if all of it may be sent. `call_file` is the
+    /// file of a `readFile`. Returns an error for the text of a hidden file.
     pub(crate) fn without_hidden(
         &self,
         call_file: Option<&str>,
@@ -214,7 +215,7 @@ impl DirectAnswer {
     }
 }
 
-/// The text of a hidden file, which is not sent.
+/// The answer would be the text of a hidden file, so it is not sent.
 #[derive(Debug)]
 pub(crate) struct HiddenText;
 
@@ -264,31 +265,31 @@ mod tests {
             ("dots and spaces before a name", " ...a/ b", Ok(" ...a/ b")),
             ("P4: a tilde within a name", "foo~", Ok("foo~")),
             ("P4: nothing is expanded", "$HOME/%TEMP%/*", Ok("$HOME/%TEMP%/*")),
-            ("an escape is no escape here", "%2e%2e/q", Ok("%2e%2e/q")),
+            ("a percent escape is not decoded", "%2e%2e/q", Ok("%2e%2e/q")),
             ("a dot", "./a", Ok("./a")),
-            ("P1: up", "../q", Err("..")),
-            ("P1: up within", "a/../../q", Err("..")),
-            ("P1: up at the end", "a/..", Err("..")),
-            ("P1: up, back again", "a/../b", Err("..")),
-            ("up, Windows", r"a\..\..\q", Err("..")),
-            ("up, as Windows reads it", ".. /q", Err("..")),
+            ("P1: the folder above", "../q", Err("..")),
+            ("P1: the folder above, in the middle", "a/../../q", Err("..")),
+            ("P1: the folder above, at the end", "a/..", Err("..")),
+            ("P1: the folder above, and back again", "a/../b", Err("..")),
+            ("the folder above, with backslashes", r"a\..\..\q", Err("..")),
+            ("the folder above, as Windows reads it", ".. /q", Err("..")),
             ("home", "~/q", Err("~")),
-            ("home of another", "~root", Err("~")),
+            ("the home of another user", "~root", Err("~")),
             ("home after a slash", "/~/q", Err("~")),
             ("a drive", r"C:\q", Err("not relative")),
             ("a drive after a slash", "/C:/q", Err("not relative")),
             ("a share", r"\\host\share", Err("not relative")),
             ("NUL", "a\0b", Err("control character")),
-            ("an escape of terminals", "\x1b]0;x", Err("control character")),
+            ("a terminal escape sequence", "\x1b]0;x", Err("control character")),
             ("a URI", "file:///etc/passwd", Err("colon")),
             ("a stream", "f.txt:stream", Err("colon")),
             ("a stream of the folder above", "..:x/q", Err("colon")),
-            ("up, as old Windows reads it", ".. ./q", Err("ends in a dot")),
-            ("a name that Windows cuts", "a/d..", Err("ends in a dot")),
+            ("the folder above, as old Windows reads it", ".. ./q", Err("ends in a dot")),
+            ("a name whose end Windows drops", "a/d..", Err("ends in a dot")),
             ("a device", "CON", Err("device")),
-            ("a device with an ending", "a/nul.md", Err("device")),
+            ("a device with an extension", "a/nul.md", Err("device")),
             ("too long", &"x".repeat(4097), Err("4097 bytes")),
-            ("nothing", "/", Err("is empty")),
+            ("only a slash", "/", Err("is empty")),
         ];
         for (name, path, expected) in cases {
             match (within(path), expected) {

@@ -6,7 +6,7 @@ use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
 use serde_json::Value;
 
-/// Reads an answer from a result in any dialect, if nothing of the result is lost. Each text of the result must be a
+/// Reads an answer from a result in any dialect, if nothing in the result is lost. Each text of the result must be a
 /// text of the answer in that dialect, and JSON in it must not have a member that the answer does not have. An agent
 /// reads with [`Shape::read`], which is more tolerant.
 pub(super) fn read_exactly<A: Shape>(result: &ToolResult<'_>) -> Option<A> {
@@ -32,7 +32,7 @@ fn is_included(given: &Content<'_>, written: &Content<'_>) -> bool {
     }
 }
 
-/// Returns true if both texts are JSON, and every member of the first is in the second, or null.
+/// Returns true if both strings are JSON, and every member of the first is null or in the second.
 fn is_within(given: &str, written: &str) -> bool {
     match (serde_json::from_str(given), serde_json::from_str(written)) {
         (Ok(given), Ok(written)) => is_part(&given, &written),
@@ -58,8 +58,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_contain_the_text_of_the_application() {
-        // The value of the application, the value that is written, and the result.
+    fn written_answer_contains_all_that_was_given() {
+        // The value that the application gave, the value that is written, and whether all of the first is in the
+        // second.
         let rows = [
             ("an equal value", "[1]", "[1]", true),
             ("another value", "[1]", "[2]", false),
@@ -69,7 +70,7 @@ mod tests {
             ("more members", r#"{"a":1,"b":2}"#, r#"{"a":1}"#, false),
             ("a null member", r#"{"a":1,"b":null}"#, r#"{"a":1}"#, true),
             ("members of members", r#"{"a":[{"b":1}]}"#, r#"{"a":[{"b":1,"c":2}]}"#, true),
-            ("no JSON", "x", "x", false),
+            ("a string that is not JSON", "x", "x", false),
         ];
         for (name, given, written, expected) in rows {
             assert_eq!(is_within(given, written), expected, "{name}");

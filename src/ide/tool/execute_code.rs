@@ -36,7 +36,7 @@ impl ExecuteCode {
     }
 }
 
-/// What the code printed: texts and images, in order.
+/// What the code printed: text and images, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct CodeOutput {
@@ -48,7 +48,7 @@ pub struct CodeOutput {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputBlock {
-    /// A text.
+    /// Text.
     Text(String),
     /// An image.
     Image {
@@ -74,7 +74,7 @@ impl OutputBlock {
             Self::Text(text) => Content::text(text.as_str()),
             Self::Image { data, mime_type } => {
                 let image = Image { kind: "image", data, mime_type };
-                // An object of texts can always be written as JSON.
+                // An object of strings can always be serialized.
                 let raw = serde_json::value::to_raw_value(&image).unwrap_or_default();
                 Content::Raw(Cow::Owned(raw))
             }
@@ -87,7 +87,7 @@ impl Shape for CodeOutput {
         ToolResult::new(self.blocks.iter().map(OutputBlock::content).collect())
     }
 
-    /// Reads texts and images. Other blocks are left out.
+    /// Reads blocks of text and images, and skips other blocks.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let block = |block: &Content<'_>| match block {
             Content::Text(text) => Some(OutputBlock::Text(text.as_ref().into())),

@@ -37,7 +37,7 @@ impl Shape for CurrentSelection {
         written(self.0.as_ref(), "No active editor found", dialect, limits)
     }
 
-    /// A selection in a hidden file is answered as none.
+    /// If the file is hidden, the answer says that no editor has the focus.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         self.0.as_ref().is_some_and(|selection| selection.is_hidden(hides)).then_some(Self(None))
     }

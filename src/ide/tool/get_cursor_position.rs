@@ -50,7 +50,7 @@ impl Shape for CursorPosition {
         ToolResult::json(&Self { file_path, ..self.clone() })
     }
 
-    /// A cursor in a hidden file is answered as the start of a file without a path.
+    /// If the file is hidden, the answer has an empty path, line 0 and column 0.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         hides(&self.file_path).then(Self::default)
     }

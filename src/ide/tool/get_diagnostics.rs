@@ -23,10 +23,10 @@ arguments! {
         /// The file as the client spells it: a `file:` URI, encoded or not, or a path. Old clients refuse every other
         /// spelling (row Q30 of docs/conformance.md), so the answer is sent in this one.
         ///
-        /// `None` means all files, as the real client wants after it has written a file, in every dialect (measured).
-        /// In the description of [`Dialect::JetBrains`](crate::ide::Dialect::JetBrains) it means the file that has the
-        /// focus, so if your client follows that description, answer with that file only. The other descriptions do not
-        /// mention it.
+        /// `None` means all files, in every dialect: that is what the real client asks for after it has written a file
+        /// (measured). In the description of [`Dialect::JetBrains`](crate::ide::Dialect::JetBrains) it means the file
+        /// that has the focus, so if your client follows that description, answer with that file only. The other
+        /// descriptions do not mention it.
         pub uri: Option<String> = optional["uri", "filePath", "file_path", "path", "documentUri"]
             "URI of the file; without it, all files",
     }
@@ -148,7 +148,7 @@ impl Shape for Diagnostics {
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let raw: &RawValue = serde_json::from_str(first_text(result)?).ok()?;
-        // An agent knows which file it named.
+        // A file without a name is the one that the agent asked for, so the agent knows it.
         problems::files(raw, Some("")).ok().map(|files| Self { files })
     }
 }
@@ -214,14 +214,14 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn late_call_is_empty_before_an_edit_and_else_unknown() {
+    fn late_call_is_empty_before_an_edit_otherwise_unknown() {
         for dialect in Dialect::ALL {
             let none = serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap();
             let cases = [
                 ("a step of an edit, for a file", Some("file:///w/a"), true, none.as_str()),
                 ("a step of an edit, for all files", None, true, UNKNOWN),
-                ("of a model, for a file", Some("file:///w/a"), false, UNKNOWN),
-                ("of a model, for all files", None, false, UNKNOWN),
+                ("a call of a model, for a file", Some("file:///w/a"), false, UNKNOWN),
+                ("a call of a model, for all files", None, false, UNKNOWN),
             ];
             for (name, uri, is_step, late) in cases {
                 let call = GetDiagnostics::new(uri.map(Into::into));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn flat_problems_are_put_together_by_file() {
+    fn flat_problems_are_grouped_by_file() {
         let problem = |path, message: &str| {
             let place = Position::new(1, 2);
             (path, Diagnostic::new(Severity::Error, Range::new(place, place), message))

@@ -36,7 +36,7 @@ impl Shape for LatestSelection {
         written(self.0.as_ref(), "No selection available", dialect, limits)
     }
 
-    /// A selection in a hidden file is answered as none.
+    /// If the file is hidden, the answer says that there is no selection.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         self.0.as_ref().is_some_and(|selection| selection.is_hidden(hides)).then_some(Self(None))
     }

@@ -59,7 +59,7 @@ impl WorkspaceFolder {
 }
 
 /// Reads a folder. Some editors send a bare path, and some leave the path out. An untagged enum would buffer the
-/// folder, which is 9 KB of code in every program.
+/// folder, and add 9 KB of code to every program.
 impl<'de> Deserialize<'de> for WorkspaceFolder {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyFolder)

@@ -1,8 +1,8 @@
 //! The tools of the protocol: what an agent can call, and what an editor answers.
 //!
 //! Each tool has a type for its arguments, with the name of the tool, and one for its answer: `openDiff` is
-//! [`OpenDiff`], answered by a [`DiffOutcome`]. The one determines the other ([`ToolArguments::Answer`]), so you cannot
-//! give the answer of another tool:
+//! [`OpenDiff`], answered by a [`DiffOutcome`]. The type of the arguments determines the type of the answer
+//! ([`ToolArguments::Answer`]), so you cannot give the answer of another tool:
 //!
 //! ```
 //! use ide_mcp::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, ToolCall};
@@ -21,9 +21,9 @@
 //! - [`Tool`] is the name of a tool, and [`ToolSet`] what your editor offers: tools of the protocol, and tools of your
 //!   own.
 //! - [`ToolCall`] is a call that came in: a [`Call`] to answer it with, and its arguments. Arguments are read in the
-//!   spelling of every editor family. What cannot be used is refused with the reason, and never reaches you.
+//!   spelling of every editor family. A call with invalid arguments is refused with the reason, and never reaches you.
 //! - [`OtherTool`] is a call of a tool of your own.
-//! - [`DirectRequest`] is what agents of Obsidian's family request without a tool.
+//! - [`DirectRequest`] is a request of the Obsidian family, which is not a tool call.
 
 // One file declares one tool (`ToolDef`): its names, its arguments, their schema, its timeout and its answer in each
 // dialect. There is only one list of tools, below; everything else is made from it.

@@ -45,8 +45,8 @@ impl ToolDef for OpenDiff {
         "Show a proposed change of a file and wait until it is accepted or rejected";
     const OTHER_NAMES: &'static [&'static str] = &["open_diff"];
     const LISTED_WITH: &'static [Tool] = &[Tool::CloseTab, Tool::CloseAllDiffTabs];
-    // After this error the client goes on without a diff (measured). We must not answer with a decision that nobody has
-    // made.
+    // After this error the client goes on without a diff (measured). We must not answer with a decision that the person
+    // has not made.
     const REFUSAL: Option<i64> = Some(code::METHOD_NOT_FOUND);
     const TIMEOUT: Timeout = Timeout::Never;
 
@@ -84,9 +84,9 @@ impl OpenDiff {
 arguments! {
     struct OpenDiffIn {
         old_file_path: Option<String> =
-            schema_required["old_file_path", "oldFilePath", "file_path", "filePath"] "Path of the file as it is",
+            schema_required["old_file_path", "oldFilePath", "file_path", "filePath"] "Path of the file before the change",
         new_file_path: Option<String> =
-            usually_required["new_file_path", "newFilePath"] "Path of the file as it shall be",
+            usually_required["new_file_path", "newFilePath"] "Path of the file after the change",
         new_file_contents: String =
             contents["new_file_contents", "newFileContents"] "The whole proposed text",
         tab_name: Option<String> = usually_required["tab_name", "tabName"] "Name of the tab",
@@ -96,7 +96,7 @@ arguments! {
 impl Described for OpenDiff {
     const ARGUMENTS: &'static [Argument] = OpenDiffIn::ARGUMENTS;
 
-    /// Fills in what is missing, because clients leave out different names. One path is enough, and a tab without a
+    /// Fills in what is missing, because clients leave out different arguments. One path is enough, and a tab without a
     /// name gets the path of the file.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let arguments = OpenDiffIn::read(deserializer)?;
@@ -149,8 +149,8 @@ impl Shape for DiffOutcome {
         }
     }
 
-    /// Reads the decision. `FILE_SAVED` without a text is not one: the real client does not understand it either
-    /// (measured).
+    /// Reads the decision. `FILE_SAVED` without the text is not a decision: the real client does not understand it
+    /// either (measured).
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let mut texts = result.texts();
         match (first_text(result)?, texts.nth(1)) {
@@ -172,18 +172,18 @@ mod tests {
         let of_file = OpenDiff::new("/a", "x", "/a");
         let cases = [
             (
-                "the real client's",
+                "the arguments of the real client",
                 r#"{"old_file_path":"/a","new_file_path":"/a","new_file_contents":"x","tab_name":"t"}"#,
                 Some(&full),
             ),
             (
-                "camel case and something unknown",
+                "camel case, and an unknown argument",
                 r#"{"oldFilePath":"/a","newFileContents":"x","tabName":"t","y":[]}"#,
                 Some(&full),
             ),
             ("only the new path", r#"{"new_file_path":"/a","new_file_contents":"x"}"#, Some(&of_file)),
             (
-                "empty ones",
+                "empty arguments",
                 r#"{"old_file_path":"/a","new_file_path":"","new_file_contents":"x","tab_name":""}"#,
                 Some(&of_file),
             ),

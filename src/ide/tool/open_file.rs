@@ -32,8 +32,8 @@ arguments! {
             "Extend the selection to the end of its line",
         /// True if the file should take the focus. Default true. If false, answer with [`OpenedFile::InBackground`].
         pub make_frontmost: bool = flag(true)["makeFrontmost", "make_frontmost"] "Whether to take the focus",
-        /// The first line of the selection, **counted from 1**. Some clients send lines instead of
-        /// texts.
+        /// The first line of the selection, **counted from 1**. Some clients send lines instead of a text to search
+        /// for.
         pub start_line: Option<u32> = optional_value["startLine", "start_line", "line"],
         /// The last line of the selection, included, counted from 1.
         pub end_line: Option<u32> = optional_value["endLine", "end_line"],
@@ -75,7 +75,7 @@ pub enum OpenedFile {
     InFront {
         /// The path of the file.
         path: String,
-        /// A remark, such as that a text to select is not in the file.
+        /// A remark, for example that the file does not contain a text to select.
         note: Option<String>,
     },
     /// The file is open but did not take the focus.
@@ -119,8 +119,8 @@ struct Opened {
     line_count: usize,
 }
 
-/// How many places a note in an answer may begin at: far more than paths and notes have. An answer with more counts as
-/// hidden, because the filter is called for each.
+/// At how many places in an answer its note may begin: far more than there are in real paths and notes. An answer with
+/// more places counts as hidden, because the filter is called for each of them.
 const MAX_NOTES: usize = 16;
 
 /// What JetBrains answers for a file that does not exist.
@@ -146,8 +146,8 @@ impl Shape for OpenedFile {
         }
     }
 
-    /// A hidden file is answered as one that does not exist. The number of lines, or the note that a text is not in the
-    /// file, would reveal contents.
+    /// If the file is hidden, the answer says that it does not exist. The number of lines, or the note that a text is
+    /// not in the file, would reveal something of its contents.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let (Self::InFront { path, .. } | Self::InBackground { path, .. } | Self::NotFound { path }) = self;
         let is_hidden =
@@ -192,9 +192,9 @@ mod tests {
         let front = |path| OpenedFile::focused(path, None);
         let cases = [
             ("a path", front("/w/a".into()), 1, false),
-            ("most places", front(places(MAX_NOTES)), 1 + MAX_NOTES, false),
-            ("one more", front(places(MAX_NOTES + 1)), 1 + MAX_NOTES, true),
-            ("64 KiB of them", front(places(32 * 1024)), 1 + MAX_NOTES, true),
+            ("as many places as are allowed", front(places(MAX_NOTES)), 1 + MAX_NOTES, false),
+            ("one place more", front(places(MAX_NOTES + 1)), 1 + MAX_NOTES, true),
+            ("64 KiB of places", front(places(32 * 1024)), 1 + MAX_NOTES, true),
             ("no note", front(" (".repeat(32 * 1024)), 1, false),
             ("in the background", OpenedFile::unfocused(places(32 * 1024), "text", 7), 1, false),
             ("not found", OpenedFile::NotFound { path: places(32 * 1024) }, 1, false),

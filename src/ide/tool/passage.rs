@@ -20,7 +20,7 @@ pub struct Passage {
 pub enum MissingText {
     /// `startText`.
     Start,
-    /// `endText`, which is searched after `startText`.
+    /// `endText`, which is searched for after `startText`.
     End,
 }
 
@@ -41,8 +41,8 @@ impl OpenFile {
     /// The range goes from the first occurrence of `startText` to the end of the next occurrence of `endText`. Without
     /// `startText` it begins at the beginning of the file; without `endText`, or if that is not found, it ends with
     /// `startText`. If `startText` is not in the file, the range is empty, at the beginning of the file, and `endText`
-    /// is not searched. Lines count only if the call has neither text. `selectToEndOfLine` extends the range to the end
-    /// of its last line; a call with neither a text nor a first line has no range to extend.
+    /// is not searched for. Lines count only if the call has neither text. `selectToEndOfLine` extends the range to the
+    /// end of its last line; a call with neither a text nor a first line has no range to extend.
     ///
     /// ```
     /// use ide_mcp::ide::kit::{Position, Range};
@@ -81,8 +81,8 @@ impl OpenFile {
         }
     }
 
-    /// Returns where the lines of the call begin and end, in bytes. A line that the text does not have counts as its
-    /// end. Without a last line both are equal: a cursor.
+    /// Returns where the lines of the call begin and end, in bytes. A line after the last one counts as the end of the
+    /// text. Without a last line both are equal: a cursor.
     fn lines<T: Text + ?Sized>(&self, text: &T) -> (usize, usize) {
         let offset = |line: u32, column| {
             let position = Position::new(line.saturating_sub(1), column);
@@ -104,11 +104,18 @@ mod tests {
     fn texts_say_what_is_selected() {
         use MissingText::{End, Start};
         let cases = [
-            ("nothing", None, None, false, Some(""), None),
+            ("neither text", None, None, false, Some(""), None),
             ("only a start", Some("fn ü"), None, false, Some("fn ü"), None),
-            ("both", Some("fn ü"), Some("}"), false, Some("fn ü() {\n  2 // one\n}"), None),
+            ("a start and an end", Some("fn ü"), Some("}"), false, Some("fn ü() {\n  2 // one\n}"), None),
             ("the next end, not the first", Some("2"), Some("}"), false, Some("2 // one\n}"), None),
-            ("an end that overlaps", Some("() {"), Some("{"), false, Some("() {\n  1\n}\r\nfn ü() {"), None),
+            (
+                "an end text that is also in the start",
+                Some("() {"),
+                Some("{"),
+                false,
+                Some("() {\n  1\n}\r\nfn ü() {"),
+                None,
+            ),
             ("only an end", None, Some("a()"), false, Some("fn a()"), None),
             ("to the end of the line", Some("2"), None, true, Some("2 // one"), None),
             (
@@ -119,7 +126,7 @@ mod tests {
                 Some("  1\n}"),
                 None,
             ),
-            ("where a line ends", Some("{\n"), None, true, Some("{\n  1"), None),
+            ("a start that includes a line feed", Some("{\n"), None, true, Some("{\n  1"), None),
             ("no such start", Some("fn b"), Some("}"), true, Some(""), Some(Start)),
             ("no such end", Some("fn ü"), Some("fn b"), false, Some("fn ü"), Some(End)),
         ];
@@ -137,12 +144,12 @@ mod tests {
     #[test]
     fn lines_count_if_the_call_has_no_text() {
         let cases = [
-            ("one", Some(2), Some(2), Some("  1")),
-            ("two, the carriage return left out", Some(2), Some(3), Some("  1\n}")),
-            ("only the first", Some(2), None, Some("")),
-            ("only the last", None, Some(1), Some("fn a() {")),
-            ("the last before the first", Some(3), Some(1), Some("")),
-            ("zero is the first", Some(0), Some(0), Some("fn a() {")),
+            ("one line", Some(2), Some(2), Some("  1")),
+            ("two lines, without the carriage return", Some(2), Some(3), Some("  1\n}")),
+            ("only a first line", Some(2), None, Some("")),
+            ("only a last line", None, Some(1), Some("fn a() {")),
+            ("a last line before the first", Some(3), Some(1), Some("")),
+            ("line 0 counts as line 1", Some(0), Some(0), Some("fn a() {")),
             ("no such line", Some(99), Some(u32::MAX), Some("")),
         ];
         for (name, start, end, selected) in cases {
@@ -154,8 +161,11 @@ mod tests {
 
     #[test]
     fn line_without_last_line_extends_to_its_end() {
-        let cases =
-            [("no line", None, ""), ("the first line", Some(1), "fn a() {"), ("another", Some(2), "  1")];
+        let cases = [
+            ("no line", None, ""),
+            ("the first line", Some(1), "fn a() {"),
+            ("another line", Some(2), "  1"),
+        ];
         for (name, start, selected) in cases {
             let mut call = OpenFile::new("/a");
             (call.start_line, call.select_to_end_of_line) = (start, true);

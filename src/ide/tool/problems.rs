@@ -1,8 +1,8 @@
 //! Reads problems as editors and language servers write them: the answers of `getDiagnostics` in every dialect, and the
 //! diagnostics and reports of LSP 3.17. Both roles use this.
 //!
-//! A member that is not needed does no harm: what is unknown, null or of another kind is left out. A needed member that
-//! cannot be used is an error with its name, because an answer without it would report fewer problems than there are.
+//! An optional member does no harm: if it is unknown, null or of the wrong type, it is left out. A required member that
+//! cannot be used is an error that names it, because an answer without it would report fewer problems than there are.
 
 use super::{Diagnostic, FileDiagnostics, Severity};
 use crate::ide::kit::{Position, Range};
@@ -12,7 +12,7 @@ use core::fmt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A needed member that cannot be used.
+/// A required member that cannot be used.
 #[derive(Debug)]
 pub(super) struct Unusable {
     /// The path of the member, such as `[0].diagnostics[2].range`; empty for the whole value.
@@ -48,7 +48,7 @@ const NO_TEXT: &str = "must be a string";
 const NO_LINE: &str = "must be a whole number from 0";
 const NO_RANGE: &str = "must be a start and an end, each with a line and a character, whole numbers from 0";
 
-/// Reads the problems of files. A file without a name is the file of the call, if it names one.
+/// Reads the problems of files. A file without a name is the file of the call, if the call names one.
 ///
 /// | shape | of |
 /// | --- | --- |
@@ -77,8 +77,8 @@ pub(super) fn files(raw: &RawValue, call_file: Option<&str>) -> Result<Vec<FileD
     }
 }
 
-/// Reads the form that nearly every answer has in one pass: a third of the instructions of the passes below. Returns
-/// `None` for every other form.
+/// Reads the form that nearly every answer has. This takes one pass, and a third of the instructions of the general
+/// code below. Returns `None` for every other form.
 fn plain(raw: &RawValue) -> Option<Vec<FileDiagnostics>> {
     #[derive(Deserialize)]
     struct File<'a> {
@@ -219,7 +219,7 @@ fn position(raw: &RawValue) -> Option<Position> {
     Some(Position::new(count(line?)?, count(character?)?))
 }
 
-/// Reads a line or a column. For the end of a line, some servers write the greatest number they have.
+/// Reads a line or a column. For the end of a line, some servers write the largest number that they can.
 fn count(raw: &RawValue) -> Option<u32> {
     let count: u64 = from_json(raw.get()).ok()?;
     Some(u32::try_from(count).unwrap_or(u32::MAX))
@@ -231,8 +231,8 @@ fn with_details(mut found: Diagnostic, source: Option<&RawValue>, code: Option<&
     found
 }
 
-/// Reads a code: a text, or a number, as compilers have it. Some servers write an object with the code in `value`, and
-/// the page about it in `target`.
+/// Reads a code: a string, or a number. Some servers write an object with the code in `value`, and the address of a
+/// page about it in `target`.
 fn code_of(raw: &RawValue) -> Option<String> {
     let plain = |raw: &RawValue| match raw.get().as_bytes().first()? {
         b'"' => text_of(raw).map(Cow::into_owned),
@@ -274,7 +274,7 @@ mod tests {
             ("a code of TypeScript", r#","code":2304"#, Error, Some("2304")),
             ("a code with a decimal point", r#","code":2304.0"#, Error, Some("2304")),
             ("a negative code", r#","code":-1"#, Error, Some("-1")),
-            ("a code as a text", r#","code":"E\u0030308""#, Error, Some("E0308")),
+            ("a code as a string", r#","code":"E\u0030308""#, Error, Some("E0308")),
             ("half a surrogate pair", r#","code":"a\ud800","\ud800":1"#, Error, Some("a\u{fffd}")),
             (
                 "a code with a page",
@@ -283,7 +283,7 @@ mod tests {
                 Some("no-var"),
             ),
             ("a number with a page", r#","code":{"value":7,"target":"https://e/x"}"#, Error, Some("7")),
-            ("a code of another kind", r#","code":[1]"#, Error, None),
+            ("a code of the wrong type", r#","code":[1]"#, Error, None),
             ("a null code", r#","code":null"#, Error, None),
             ("tags", r#","tags":[1,2]"#, Error, None),
             (
@@ -295,7 +295,7 @@ mod tests {
             ("a description of the code", r#","codeDescription":{"href":"https://e"}"#, Error, None),
             ("data", r#","data":{"message":7}"#, Error, None),
             ("unknown members", r#","user_data":{"lsp":{}},"bufnr":1,"lnum":1"#, Error, None),
-            ("a source of another kind", r#","source":7"#, Error, None),
+            ("a source of the wrong type", r#","source":7"#, Error, None),
         ];
         for (name, more, severity, code) in rows {
             let text = alloc::format!(r#"{{"message":"m",{RANGE}{more}}}"#);
@@ -307,15 +307,15 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_read_by_value() {
+    fn positions_are_read_by_value() {
         let rows = [
             ("whole numbers", r#"{"line":0,"character":3}"#, Some((0, 3))),
             ("decimal points", r#"{"line":0.0,"character":3e0}"#, Some((0, 3))),
             ("the end of a line", r#"{"line":1,"character":9007199254740991}"#, Some((1, u32::MAX))),
             ("more members, one twice", r#"{"x":0,"line":9,"character":3,"line":1}"#, Some((1, 3))),
             ("a fraction", r#"{"line":0.5,"character":3}"#, None),
-            ("below 0", r#"{"line":-1,"character":3}"#, None),
-            ("a text", r#"{"line":"0","character":3}"#, None),
+            ("a negative number", r#"{"line":-1,"character":3}"#, None),
+            ("a string", r#"{"line":"0","character":3}"#, None),
             ("null", r#"{"line":null,"character":3}"#, None),
             ("no character", r#"{"line":0}"#, None),
             ("a list", "[0,3]", None),
@@ -336,7 +336,12 @@ mod tests {
             ("no file", "[]", None, &[]),
             ("a file", r#"[{"uri":"file:///a","diagnostics":LIST}]"#, None, &["file:///a"]),
             ("a file by its path", r#"[{"filePath":"/a","diagnostics":LIST}]"#, None, &["/a"]),
-            ("in snake case", r#"[{"file_path":"/a","diagnostics":LIST}]"#, None, &["/a"]),
+            (
+                "a file by its path, in snake case",
+                r#"[{"file_path":"/a","diagnostics":LIST}]"#,
+                None,
+                &["/a"],
+            ),
             (
                 "a version",
                 r#"[{"uri":"u","version":3.0,"diagnostics":LIST,"linesInFile":"x"}]"#,
@@ -344,7 +349,7 @@ mod tests {
                 &["u"],
             ),
             (
-                "two",
+                "two files",
                 r#"[{"uri":"u","diagnostics":LIST},{"uri":"v","diagnostics":LIST}]"#,
                 Some("u"),
                 &["u", "v"],
@@ -372,19 +377,19 @@ mod tests {
     fn unusable_member_is_named() {
         let rows = [
             ("null", "null", "the value"),
-            ("a text", r#""OK""#, "the value"),
+            ("a string", r#""OK""#, "the value"),
             ("no problems", "{}", "the value"),
             ("a file that is null", "[null]", "`[0]`"),
             ("a file without problems", r#"[{"uri":"u"}]"#, "`[0].diagnostics`"),
             ("problems that are null", r#"[{"uri":"u","diagnostics":null}]"#, "`[0].diagnostics`"),
-            ("problems that are no list", r#"{"uri":"u","diagnostics":{}}"#, "`diagnostics`"),
+            ("problems that are not a list", r#"{"uri":"u","diagnostics":{}}"#, "`diagnostics`"),
             ("a report of nothing new", r#"{"kind":"unchanged","resultId":"1"}"#, "the value"),
-            ("a report of no list", r#"{"kind":"full","items":1}"#, "`items`"),
+            ("a report whose items are not a list", r#"{"kind":"full","items":1}"#, "`items`"),
             ("a report without a file", r#"{"kind":"full","items":[]}"#, "`uri`"),
             ("a file without a name", r#"[{"diagnostics":[]}]"#, "`[0].uri`"),
-            ("a name that is no text", r#"[{"uri":7,"diagnostics":[]}]"#, "`[0].uri`"),
+            ("a name that is not a string", r#"[{"uri":7,"diagnostics":[]}]"#, "`[0].uri`"),
             ("a problem that is null", r#"[{"uri":"u","diagnostics":[null]}]"#, "`[0].diagnostics[0]`"),
-            ("a text for a problem", r#"{"uri":"u","diagnostics":["m"]}"#, "`diagnostics[0]`"),
+            ("a string instead of a problem", r#"{"uri":"u","diagnostics":["m"]}"#, "`diagnostics[0]`"),
             (
                 "no range",
                 r#"[{"uri":"u","diagnostics":[]},{"uri":"v","diagnostics":[{"message":"m"}]}]"#,
@@ -402,7 +407,7 @@ mod tests {
             ),
             ("flat, no file", r#"{"diagnostics":[{"line":0,"message":"m"}]}"#, "`diagnostics[0].file_path`"),
             (
-                "flat, a line of another kind",
+                "flat, a line of the wrong type",
                 r#"{"diagnostics":[{"file_path":"/a","line":"1","message":"m"}]}"#,
                 "`diagnostics[0].line`",
             ),

@@ -1,4 +1,4 @@
-//! The arguments of a tool call in the names of a dialect, and calls of the application's own tools.
+//! The arguments of a tool call with the names of a dialect, and calls of the application's own tools.
 
 use super::ToolArguments;
 use super::tools::sealed;
@@ -41,7 +41,8 @@ enum OtherArguments {
     Typed(Box<dyn Any + Send + Sync>),
 }
 
-/// Arguments of a [type](crate::ide::tool::ToolSet::custom_typed) equal nothing, because only you know the type.
+/// Arguments that were decoded as a [type](crate::ide::tool::ToolSet::custom_typed) equal nothing, because only you
+/// know the type.
 impl PartialEq for OtherTool {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |(raw, other): (&RawValue, &RawValue)| raw.get() == other.get();
@@ -141,7 +142,7 @@ impl<T: ToolArguments> Serialize for Arguments<'_, T> {
             return self.arguments.serialize(serializer);
         }
         let Value::Object(members) = serde_json::to_value(self.arguments).map_err(S::Error::custom)? else {
-            return Err(S::Error::custom("arguments are no object"));
+            return Err(S::Error::custom("the arguments are not an object"));
         };
         members
             .into_iter()

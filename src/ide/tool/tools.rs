@@ -7,7 +7,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use serde::Serialize;
 
-/// The arguments of a tool. Their type determines that of the answer.
+/// The arguments of a tool. Their type determines the type of the answer.
 ///
 /// The arguments of every tool of the protocol implement this, and so does [`OtherTool`](crate::ide::tool::OtherTool).
 /// No other type can.

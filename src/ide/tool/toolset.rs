@@ -54,7 +54,7 @@ type Decode =
 /// One dialect for each of the two spellings of names, such as `openFile` and `open_file`.
 const SPELLINGS: [Dialect; 2] = [Dialect::VsCode, Dialect::SnakeCase];
 
-/// Returns the index of the spelling of a dialect, on which alone the entries of `tools/list` depend.
+/// Returns the index of the spelling of a dialect. The entries of `tools/list` depend on nothing else in the dialect.
 fn spelling(dialect: Dialect) -> usize {
     usize::from(dialect.rules().snake_case)
 }
@@ -124,8 +124,8 @@ impl ToolSet {
 
     /// Offers a tool of your own, as [`custom`](Self::custom) does, whose arguments are decoded as a `T` while the
     /// message is read: [`into_arguments`](OtherTool::into_arguments) returns the `T`. If they do not fit, the call is
-    /// refused with the reason, as [`Tools::decode`](crate::mcp::Tools::decode) says. Their text is not kept, so the
-    /// call cannot be serialized.
+    /// refused with the reason, as [`Tools::decode`](crate::mcp::Tools::decode) says. The JSON of the arguments is not
+    /// kept, so the call cannot be serialized.
     ///
     /// ```
     /// # use ide_mcp::ide::tool::{OtherTool, ToolSet};
@@ -335,7 +335,7 @@ impl Tools for SharedTools {
         Ok(ReceivedCall { request, is_outside_turn: false })
     }
 
-    /// Notes whether the model makes the call. Who makes it matters only for `getDiagnostics`.
+    /// Marks a call of the model. This matters only for `getDiagnostics`.
     fn with_meta(&self, mut call: ReceivedCall, meta: &RawValue) -> ReceivedCall {
         if matches!(call.request, ToolRequest::GetDiagnostics(_)) {
             call.is_outside_turn = read_object::<ModelMeta>(meta).is_some_and(|meta| meta.tool_use.is_some());
@@ -343,7 +343,7 @@ impl Tools for SharedTools {
         call
     }
 
-    /// Notes that the person or the model reads a resource, which they may at any time.
+    /// Marks the call as the read of a resource, which the person or the model may do at any time.
     fn as_resource(&self, call: ReceivedCall) -> ReceivedCall {
         ReceivedCall { is_outside_turn: true, ..call }
     }

@@ -11,7 +11,7 @@ const DOCTOR: &str = "cli/src/doctor/rules/tests/mod.rs";
 
 pub const ROWS: &[Row] = &[
     claim("discovery 1", "a lock file without `transport`, with `sse` or with `ws-ide` is not attached to")
-        .test(MATCHING, "rules_decide_as_the_real_client"),
+        .test(MATCHING, "rules_are_those_of_the_real_client"),
     claim("discovery 2", "a `pid` that is a text of digits is read")
         .test(LOCK_FILE, "every_known_variant_is_read"),
     claim("discovery 3", "a relative folder is resolved against the directory of the client")

@@ -29,11 +29,11 @@ pub const ROWS: &[Row] = &[
     claim("connecting 4", "a wrong token is 401").test(REFUSALS, "h08_all_wrong_tokens_are_answered_alike"),
     claim("connecting 5", "a lock file below ~/.config/claude is never found")
         .test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
-    claim("connecting 6", "a dead process is no match").test(MATCHING, "rules_decide_as_the_real_client"),
+    claim("connecting 6", "a dead process is no match").test(MATCHING, "rules_are_those_of_the_real_client"),
     claim("connecting 7", "the parent of the working directory matches")
-        .test(MATCHING, "rules_decide_as_the_real_client"),
+        .test(MATCHING, "rules_are_those_of_the_real_client"),
     claim("connecting 8", "no folder and no port never match")
-        .test(MATCHING, "rules_decide_as_the_real_client"),
+        .test(MATCHING, "rules_are_those_of_the_real_client"),
     claim("connecting 9", "a list of folders is the legacy form")
         .test("src/ide/discovery/lock_file/text.rs", "every_known_variant_is_read"),
     claim("connecting 10", "the client comes back on the same port and shakes hands again")

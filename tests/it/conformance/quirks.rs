@@ -52,11 +52,11 @@ pub const ROWS: &[Row] = &[
         .test("adapters/lockfile/tests/it/folders.rs", "l08_linked_folder_is_listed_in_both_forms"),
     claim("Q14", "drives in either case").test("src/ide/paths/spelling.rs", "folder_contains_path_by_system"),
     claim("Q14 flag", "runningInWindows is written")
-        .test("src/ide/discovery/lock_file/text.rs", "members_have_the_order_of_real_writer"),
+        .test("src/ide/discovery/lock_file/text.rs", "members_have_the_order_of_vs_code"),
     claim("Q15", "WSL: a process that cannot be seen is not dead")
         .test("adapters/lockfile/tests/it/scan.rs", "process_is_looked_up_only_where_visible"),
     claim("Q15 drives", "WSL: a drive of Windows is below /mnt")
-        .test("src/ide/paths/spelling.rs", "folder_of_windows_is_translated_in_wsl"),
+        .test("src/ide/paths/spelling.rs", "windows_folder_is_translated_in_wsl"),
     claim("Q16", "directories follow variables that are handed in")
         .test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
     claim("Q17", "stale lock files are reported and left to their owner")
@@ -86,7 +86,7 @@ pub const ROWS: &[Row] = &[
         .test("src/ide/tool/get_diagnostics.rs", "diagnostics_above_a_thousand_are_only_counted"),
     claim("Q26", "an editor takes no binary message").test(EDITOR, "close_frame_names_the_broken_rule"),
     claim("Q27", "lines and columns from 0, columns in UTF-16")
-        .test("src/ide/kit/position.rs", "places_and_bytes_agree"),
+        .test("src/ide/kit/position.rs", "positions_and_bytes_agree"),
     claim("Q28", "lines of a mention from 0, the last one included")
         .test("src/ide/push/at_mentioned.rs", "mentions_have_both_lines_or_none"),
     claim("Q29", "a long selection is cut between characters")
