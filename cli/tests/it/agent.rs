@@ -376,7 +376,7 @@ fn agents_reconnect_to_returning_editor() {
     await_port(&port);
     let mut command = place.command("editor", &["--port", &port]);
     let _stranger = Editor::at(Process::spawn("editor", command.env("CLAUDE_CONFIG_DIR", elsewhere)));
-    watch.fails(1, &["401", "the editor refuses"]);
+    watch.fails(1, &["401", "the editor refused the connection"]);
 }
 
 #[test]
