@@ -12,7 +12,7 @@ const CHUNK: usize = 16 * SMALL_CHUNK;
 /// Room after a read that filled all of [`CHUNK`].
 const LARGE_CHUNK: usize = 4 * CHUNK;
 
-/// Least room after the held bytes. With less left, the buffer makes more.
+/// The minimum room after the held bytes. If less is left, the buffer makes more.
 const ENOUGH: usize = SMALL_CHUNK / 2;
 
 /// The receive buffer. `buf[start..end]` are the received bytes not consumed yet; `start <= end <= buf.len()`.
@@ -30,7 +30,7 @@ pub(crate) struct Rx {
 
 impl Rx {
     /// How many bytes may arrive between two polls to `None`: enough for a loop to read a socket empty, and so few that
-    /// sixteen connections that nobody polls hold only a few megabytes.
+    /// sixteen connections that are not polled hold only a few megabytes.
     pub(crate) const UNPOLLED_LIMIT: usize = 256 * 1024;
 
     pub(crate) const fn new() -> Self {
@@ -96,13 +96,13 @@ impl Rx {
         self.allowed < Self::UNPOLLED_LIMIT
     }
 
-    /// Notes that all held bytes are processed as far as possible.
+    /// Records that all held bytes are processed as far as possible.
     #[inline]
     pub(crate) fn mark_drained(&mut self) {
         self.allowed = Self::UNPOLLED_LIMIT;
     }
 
-    /// Keeps the bytes for later, and accepts more until `most` bytes are held in all.
+    /// Keeps the bytes for later, and accepts more until it holds `most` bytes in total.
     ///
     /// [`Rx::has_fresh`] stays true: the machine can process the bytes as soon as the send buffer has room.
     pub(crate) fn hold_back(&mut self, most: usize) {
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn rx_makes_room_behind_held_bytes() {
+    fn rx_makes_room_after_held_bytes() {
         // How many bytes a read leaves in 1,024, the room after them, and the buffer.
         let rows = [
             ("one byte", 1, 1023, 1024),
@@ -463,7 +463,8 @@ mod tests {
 
     #[test]
     fn rx_moves_its_content_if_that_is_needed_and_cheap() {
-        // How many of 1,000 bytes in 1,024 are consumed, how many are appended; start and buffer then.
+        // A buffer of 1,024 bytes holds 1,000. How many of them are consumed, and how many bytes are then appended; the
+        // start of the content and the length of the buffer after that.
         let rows = [
             ("the rest fits exactly", 500, 24, 500, 1024),
             ("half was consumed", 500, 25, 0, 1024),
@@ -479,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn rx_trim_releases_the_memory_alone() {
+    fn rx_trim_releases_memory_and_nothing_else() {
         let mut rx = Rx::new();
         rx.append(&[7; 10]);
         rx.consume(10);
@@ -517,7 +518,7 @@ mod tests {
 
     #[test]
     fn tx_moves_its_content_if_that_is_needed_and_cheap() {
-        // The length of the buffer, the bytes sent, and the length then.
+        // The length of the buffer, the bytes sent, and the length after that.
         let rows = [
             ("few bytes", CHUNK, CHUNK - 1, CHUNK),
             ("less than half", 4 * CHUNK, 2 * CHUNK - 1, 4 * CHUNK),
@@ -553,7 +554,7 @@ mod tests {
             let missing = len - tx.pending().len();
             tx.buffer().extend(core::iter::repeat_n(7, missing));
         };
-        // Few bytes, enough for the buffer to move the rest, all bytes; each twice.
+        // A single byte; enough bytes for the buffer to move the rest; all bytes; each twice.
         for sent in [1, 1, 2 * CHUNK, 2 * CHUNK, usize::MAX, usize::MAX, 1] {
             fill(&mut tx, MARK);
             tx.sent(sent);

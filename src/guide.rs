@@ -2,7 +2,7 @@
 //!
 //! # In the repository
 //!
-//! The other pages are in `docs/` of the repository alone; a link to one of them leads here.
+//! The other pages are only in the repository, in `docs/`; a link to one of them leads here.
 //!
 //! | page | file | in the program |
 //! | --- | --- | --- |
@@ -14,7 +14,7 @@
 //! | Editors in other languages: the sidecar | `sidecar.md` | `ide-mcp help protocol` |
 //! | Records of sessions | `tap.md` | `ide-mcp help records` |
 //! | Security, threat by threat | `SECURITY.md` | |
-//! | Decisions, performance, bugs that this found | `decisions.md`, `performance.md`, `bugs.md` | |
+//! | Decisions, performance, bugs that we found in other projects | `decisions.md`, `performance.md`, `bugs.md` | |
 //! | Contributing, and versions | `CONTRIBUTING.md` | |
 //!
 //! The programs that the chapters quote are in `examples/`.
@@ -22,10 +22,11 @@
 // The modules have no items. They exist in every build, not just in this crate's documentation, because the
 // documentation of other crates links to them.
 //
-// The chapters link to other pages by labels, which they define at their end for whoever reads the files or the book.
-// Here the definitions of links.md come before those, and the first definition of a label counts.
+// The chapters link to other pages by labels. Each chapter defines its labels at its end, for readers of the files and
+// of the book. In this documentation the definitions of links.md come first, and the first definition of a label
+// counts.
 
-/// Your first editor: a program to which an agent proposes changes, and in which a person decides.
+/// Your first editor: an agent proposes changes to it, and a person decides.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/first-editor.md"))]
 pub mod first_editor {}
@@ -35,27 +36,27 @@ pub mod first_editor {}
 #[cfg_attr(doc, doc = include_str!("../docs/first-agent.md"))]
 pub mod first_agent {}
 
-/// The server in the loop that you have: threads, descriptors, frames, tokio, your own.
+/// How to run the server in the loop that you have: threads, descriptors, frames, tokio, your own.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/embedding.md"))]
 pub mod embedding {}
 
-/// Proposals, from the call to the verdict, and edits that nobody is asked about.
+/// Proposals, from the call to the verdict, and edits that agents make without asking.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/diffs.md"))]
 pub mod diffs {}
 
-/// What the person looks at, for the agent.
+/// How the agent learns what the person looks at.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/selections.md"))]
 pub mod selections {}
 
-/// Problems for the agent, and how those of language servers become them.
+/// How the agent learns of problems (diagnostics), and how to convert those of language servers.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/problems.md"))]
 pub mod problems {}
 
-/// What an editor can offer beside tools: prompts, resources, forms, and tools for the model.
+/// What an editor can offer besides its tools: prompts, resources, forms, and tools for the model.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/context.md"))]
 pub mod context {}
@@ -65,17 +66,17 @@ pub mod context {}
 #[cfg_attr(doc, doc = include_str!("../docs/several.md"))]
 pub mod several {}
 
-/// Security in plain words, and a question before an agent attaches.
+/// Security in plain words, and how to ask the person before an agent attaches.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/safety.md"))]
 pub mod safety {}
 
-/// Tests of your editor: in memory, from a record, and by a fuzzer.
+/// How to test your editor: in memory, from a recorded session, and with a fuzzer.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/testing.md"))]
 pub mod testing {}
 
-/// Which errors are worth a `match`, and what your program does then.
+/// Which errors are worth a `match`, and what your program should do then.
 #[cfg_attr(doc, doc = include_str!("guide/links.md"))]
 #[cfg_attr(doc, doc = include_str!("../docs/errors.md"))]
 pub mod errors {}

@@ -33,7 +33,7 @@ use core::time::Duration;
 pub struct Keepalive {
     /// How long a silence lasts before a ping is sent.
     pub interval: Duration,
-    /// How long after the ping the connection ends, if the silence lasts.
+    /// How long to wait after the ping: if the silence lasts, the connection ends then.
     pub timeout: Duration,
 }
 
@@ -62,9 +62,9 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// The state of one keepalive.
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    /// When the next check is due; never while silence cannot time out.
+    /// When the next check is due; [`Time::NEVER`] while silence cannot time out.
     pub(crate) due: Time,
-    /// The silence before a ping; never if the keepalive is off.
+    /// The silence before a ping; [`Time::NEVER`] if the keepalive is off.
     interval: Time,
     /// True if a ping was sent in this silence.
     has_pinged: bool,
@@ -87,7 +87,7 @@ impl Pulse {
         Self { due: Time::NEVER, interval, has_pinged: false, has_repeated: false }
     }
 
-    /// Notes that input was received, and arms the keepalive. In `ws` this runs for every read.
+    /// Records that input was received, and arms the keepalive. In `ws` this runs for every read.
     #[inline]
     pub(crate) const fn on_activity(&mut self, now: Time) {
         self.due = now.later(self.interval);
@@ -100,8 +100,7 @@ impl Pulse {
         self.due = Time::NEVER;
     }
 
-    /// Notes that a ping was not sent, because there was no room. The next ping is due an interval from
-    /// now.
+    /// Records that a ping was not sent, because there was no room. The next ping is due an interval from now.
     #[cfg(feature = "mcp")]
     pub(crate) const fn put_off(&mut self, now: Time) {
         self.due = now.later(self.interval);
@@ -113,7 +112,7 @@ impl Pulse {
         let due = self.due;
         let keepalive = keepalive.filter(|_| due.is_due(now))?;
         if self.has_pinged {
-            // So late a check means that this side was suspended, and the peer may still be alive.
+            // A check that comes so late means that this side was suspended, and the peer may still be alive.
             let is_late = now.saturating_since(due) > keepalive.interval.max(SHORTEST);
             if !is_late || self.has_repeated {
                 return Some(PulseEvent::Timeout);
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_is_life() {
+    fn any_byte_counts_as_activity() {
         let mut pulse = pulse();
         for second in 1..1000 {
             pulse.on_activity(at(second));
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_check_pings_again_first() {
+    fn a_late_check_pings_again_before_it_gives_up() {
         for asleep in [71, 8 * 3600] {
             let mut pulse = pulse();
             assert_eq!(pulse.check(at(30), ON), PING);
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn it_can_be_off_or_pause() {
+    fn keepalive_can_be_off_or_stopped() {
         let mut off = Pulse::new(None);
         off.on_activity(at(0));
         assert_eq!((off.check(at(9999), None), off.due.finite()), (None, None));

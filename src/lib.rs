@@ -3,7 +3,7 @@
 //!
 //! # An editor
 //!
-//! Most editors depend on an adapter alone: it owns the sockets and re-exports this crate. This is a whole editor with
+//! Most editors depend only on an adapter: it owns the sockets and re-exports this crate. This is a whole editor with
 //! `ide-mcp-blocking`: it prints each proposal, and a person decides.
 //!
 //! ```rust,ignore
@@ -38,14 +38,14 @@
 //!
 //! | your loop | adapter | how |
 //! | --- | --- | --- |
-//! | none: a thread can wait | `ide-mcp-blocking` | `Server::start`, `next_event()` |
-//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plug-in; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; a `Handle` from any thread |
+//! | none: a thread may block | `ide-mcp-blocking` | `Server::start`, `next_event()` |
+//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plugin; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; use its `Handle` from any thread |
 //! | tokio, smol, async-io, GPUI | `ide-mcp-smol` | `next_event().await` in a task, or on a thread of its own |
-//! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: one descriptor, `dispatch` |
+//! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: wait for its one descriptor, then `dispatch` |
 //! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
-//! | an editor that is not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; plugins for Neovim, Vim and Emacs |
+//! | that of an editor not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; Neovim, Vim and Emacs have plugins |
 //! | your own, on mio | `ide-mcp-mio` | `Server` in your `Poll` |
-//! | an editor in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
+//! | that of an editor in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
 //! | none of these | `ide-mcp` | the state machines |
 //!
 //! [`guide::embedding`] has the code for each.
@@ -75,8 +75,8 @@
 //!
 //! # Bytes in, events and bytes out
 //!
-//! Below every adapter is a machine that knows no socket, no clock and no thread. You feed it bytes, and poll it for
-//! what to do next. Here an agent connects and proposes a change, and the editor accepts it:
+//! Inside every adapter is a state machine without sockets, clock or threads. You feed it bytes, and poll it for what
+//! to do next. Here an agent connects and proposes a change, and the editor accepts it:
 //!
 //! ```
 //! use ide_mcp::ide::discovery::AuthToken;
@@ -84,7 +84,7 @@
 //! use ide_mcp::ide::{Server, ServerConfig, ServerEvent};
 //! use ide_mcp::{Output, Time};
 //!
-//! // What an agent sends: the opening with the token, and two frames, whose masks are zero so that you can read them.
+//! // What an agent sends: the opening request with the token, and two frames with masks of zero, to be readable here.
 //! const HELLO: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:41111\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
 //!     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: mcp\r\n\
 //!     X-Claude-Code-Ide-Authorization: 550e8400-e29b-41d4-a716-446655440000\r\n\r\n";
@@ -116,13 +116,13 @@
 //! ```
 //!
 //! [`ide::Server`] shows the loop that does this with real sockets, in 20 lines. You drive all machines of [`ide`] and
-//! [`ws`] in this way: [`Output`] says what to do next, with the six rules of a loop, and [`Machine`] has the eleven
+//! [`ws`] in this way: [`Output`] says what to do next and has six rules for your loop, and [`Machine`] has the eleven
 //! laws that you can rely on. A session of [`mcp`] takes whole messages instead of bytes, and writes its own to an
 //! [`Outbox`].
 //!
 //! | machine | what it is | what you feed it |
 //! | --- | --- | --- |
-//! | [`ide::Server`] | an editor with all its agents: who gets in, tools, diffs, selection, mentions, limits | the bytes of each socket |
+//! | [`ide::Server`] | an editor with all its agents: who may connect, tools, diffs, selection, mentions, limits | the bytes of each socket |
 //! | [`ide::Client`] | an agent: its calls, and what the editor pushes | bytes |
 //! | [`mcp::Server`], [`mcp::Client`] | one session of MCP over WebSocket or any [`Outbox`]: handshake, calls, cancellation, progress, deadlines | the text of each message |
 //! | [`ws::Server`], [`ws::Client`] | RFC 6455 alone, without serde: handshake, frames, ping, close | bytes |
@@ -140,10 +140,10 @@
 //! - `std` (default): [`Clock`]; sessions write JSON straight into the send buffer.
 //! - `ide` (default): module [`ide`]; implies `mcp`.
 //! - `simd`: unmasks frames and checks UTF-8 with the widest vectors of the processor, chosen at run time; brings
-//!   fearless_simd and simdutf8, needs `std` and Rust 1.89.
+//!   fearless_simd and simdutf8, implies `std`, and needs Rust 1.89.
 //! - `mcp`: modules [`mcp`] and [`rpc`]; brings serde and serde_json.
-//! - `testing`: module `testing`, with which we test this crate and you test your program; brings arbitrary, and needs
-//!   `std`.
+//! - `testing`: module `testing`, with which we test this crate and you can test your program; brings arbitrary, and
+//!   implies `std`.
 //!
 //! Features add API and never change behavior. The crate is `no_std` and needs `alloc`.
 #![no_std]

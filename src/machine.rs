@@ -1,5 +1,5 @@
 //! What every machine of this crate has in common: [`Output`] tells your loop what to do next, and [`Machine`] has the
-//! verbs and the eleven laws.
+//! methods and the eleven laws.
 
 use crate::Time;
 use core::fmt::Debug;
@@ -63,7 +63,7 @@ pub enum Output<'a, E, C = ()> {
     Wait(Option<Time>),
 }
 
-/// The verbs of every machine, for code that drives any of them, such as a driver of your own.
+/// The methods of every machine, for code that drives any of them, such as a driver of your own.
 ///
 /// The machines are the server and the client of `ide` and of [`ws`](crate::ws). Each has methods of the same names,
 /// and documents them. Only the server of `ide` has several connections; for the others `Conn` is `()`.
@@ -72,8 +72,8 @@ pub enum Output<'a, E, C = ()> {
 ///
 /// `feed`, `filled` and `feed_eof` only record their input; its effects come in [`poll`](Machine::poll), in this order:
 /// bytes, the end of the transport, timers. So a timeout never overtakes an answer that already lies in the receive
-/// buffer. Methods that take `now` move the clock; all others act at the latest time the machine has seen. The clock
-/// never goes back, so `poll(Time::ZERO)` means "no time has passed".
+/// buffer. Methods that take `now` advance the clock; all others act at the latest time that the machine was given. The
+/// clock never goes back, so `poll(Time::ZERO)` means "no time has passed".
 ///
 /// # The laws
 ///
@@ -81,21 +81,21 @@ pub enum Output<'a, E, C = ()> {
 ///
 /// 1. **Total**: no input, order of calls or sequence of times panics.
 /// 2. **Cuts do not matter**: events and output do not depend on the pieces into which the input is cut, as long as the
-///    bytes, their times, the room in the socket and the reactions of your application are the same. (A timer due at
-///    the very time of the bytes fires in the first pass that has no bytes to process, which may come between two
-///    pieces.)
-/// 3. **One ending**: the event of the end comes exactly once, as the last one of its connection, and one
-///    [`Output::Close`] follows. In between, the machine only writes what was sent earlier, until that is done or its
-///    time is up.
+///    bytes, their times, the room in the socket and the reactions of your application are the same. (A timer that is
+///    due exactly when the bytes arrive fires in the first pass without bytes to process, and such a pass may come
+///    between two pieces.)
+/// 3. **One ending**: each connection reports its end in exactly one event, which is its last, and one
+///    [`Output::Close`] follows. In between, the machine only writes what was sent earlier, until all of it is written
+///    or the time for that is up.
 /// 4. **The clock moves on**: the time in [`Output::Wait`] is later than that of its pass.
 /// 5. **Nothing waits unseen**: while an event or a closing waits to be polled, [`deadline`](Machine::deadline) is not
-///    in the future. Bytes to write show in [`wants_output`](Machine::wants_output); a machine with several connections
-///    also makes them due until it has offered them.
+///    in the future. While there are bytes to write, [`wants_output`](Machine::wants_output) is true; in a machine with
+///    several connections, they also make a pass due until it has offered them.
 /// 6. **Bounded**: memory stays within the limits, whatever the peer does and however slowly you write.
 /// 7. **Every call is answered once**: each request of ours has one outcome. Each call of the peer gets one response,
 ///    or ends with one event that says why.
-/// 8. **Refusals are free**: if a send is refused, output, timers and tables are as they were.
-/// 9. **Linear**: the work is proportional to the number of bytes, for any cutting.
+/// 8. **Refusals are free**: a send that is refused changes nothing: output, timers and tables stay as they were.
+/// 9. **Linear**: the work is proportional to the number of bytes, into whatever pieces they are cut.
 /// 10. **Both come to rest**: two machines, joined by a link of any capacity, write and read everything without a
 ///     timer. This holds if one of the two has sent at most one message plus one high-water mark of bytes that the
 ///     other has not reported yet. A machine above its mark still reads that much after the message in progress,

@@ -13,7 +13,7 @@ pub(crate) use crate::rpc::NotSent;
 /// use ide_mcp::mcp::{Client, ClientConfig, Implementation};
 /// use ide_mcp::{Outbox, Time, To, rpc::NotSent, rpc::SessionId};
 ///
-/// /// Keeps each message as a text.
+/// /// Keeps each message as a string.
 /// #[derive(Default)]
 /// struct Texts(Vec<String>);
 ///
@@ -41,8 +41,8 @@ pub trait Outbox {
     /// Sends one message: `write` appends its text (JSON in UTF-8) to the buffer you pass it. If it appends nothing,
     /// there is no message to send.
     ///
-    /// `to` is for framings where each answer has a place of its own, such as the response to an HTTP request. Others
-    /// ignore it.
+    /// `to` is for framings in which each answer has its own place, such as the response to an HTTP request. Other
+    /// framings ignore it.
     ///
     /// # Errors
     ///

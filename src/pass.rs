@@ -3,7 +3,7 @@
 //! ```text
 //!           poll(now)                        poll                     nothing left
 //!  Idle ───────────────▶ Passing ──▶ Event, Close, Write ──▶ … ──▶ Wait ─────────▶ Idle
-//!                           │  Write: written(n) takes n of the offer; 0, or no answer: not again in this pass
+//!                           │  Write: written(n) removes n bytes of the offer; after 0 or no report, no more this pass
 //! ```
 
 use crate::{Machine, Output, Time};
@@ -112,7 +112,7 @@ pub(crate) fn report<M: Machine>(machine: &mut M, now: Time, conn: M::Conn, move
     }
 }
 
-/// A machine with one connection, as a pass sees it: what the verbs of [`Machine`] are made of.
+/// A machine with one connection, as a pass sees it: the methods of [`Machine`] are built from these.
 #[allow(unnameable_types, reason = "only the machines of this crate are made of these parts")]
 pub trait Single: Sized {
     type Event: Debug;
@@ -131,7 +131,7 @@ pub trait Single: Sized {
 
     fn pass_mut(&mut self) -> &mut Pass;
 
-    /// Sets the clock. The effects come with the events.
+    /// Advances the clock. The timers that this makes due fire when events are polled.
     fn tick(&mut self, now: Time);
 
     /// Returns the next event. Effects come in this order: bytes, the end of the stream, timers.
@@ -146,7 +146,7 @@ pub trait Single: Sized {
     /// Removes the first `n` bytes of [`outgoing`](Self::outgoing).
     fn sent(&mut self, n: usize);
 
-    /// Notes the end of the peer's stream. A second call means that nothing can be written either.
+    /// Records the end of the peer's stream. A second call means that nothing can be written either.
     fn end_stream(&mut self, now: Time);
 
     /// Returns true once the last event was polled and the output was written, or the time for that is up.
@@ -190,7 +190,7 @@ pub trait Single: Sized {
         self.outgoing().get(..offered).unwrap_or_else(|| self.outgoing())
     }
 
-    /// Takes the report on the last offer, unless it was reported already.
+    /// Takes the report of how many bytes of the last offer were written, unless one was taken already.
     fn take_written(&mut self, n: usize) {
         if !self.pass_mut().clear(Pass::OFFERED) {
             return;
@@ -218,7 +218,7 @@ pub trait Single: Sized {
         }
     }
 
-    /// Takes the end of the transport. After a failed write nothing more can be written.
+    /// Takes the end of the transport, or a failed write; after the latter, nothing more can be written.
     fn take_end(&mut self, now: Time) {
         if self.pass_mut().clear(Pass::OFFERED) {
             self.end_stream(now);
@@ -283,7 +283,7 @@ mod tests {
         let signal = || Err(ErrorKind::Interrupted.into());
         let full = || Err(ErrorKind::WouldBlock.into());
         let gone = || Err(ErrorKind::ConnectionReset.into());
-        // What the socket returns each time, the outcome, and how many returns are left over.
+        // What the socket returns each time, the outcome, and how many of these results are left unused.
         let rows: [(&str, Vec<Result<usize>>, &str, usize); 6] = [
             ("bytes", Vec::from([Ok(3), Ok(4)]), "3 bytes", 1),
             ("the end", Vec::from([Ok(0), Ok(4)]), "end", 1),

@@ -4,8 +4,8 @@ use core::time::Duration;
 
 /// A point in time: the [`Duration`] since a start that you choose, once for all machines of a loop.
 ///
-/// Programs take it from a [`Clock`]; tests write plain numbers. It counts nanoseconds for some 584 years; after that
-/// comes the end of time, where a timer never fires.
+/// Programs take it from a [`Clock`]; tests write plain numbers. It counts nanoseconds for some 584 years; then comes
+/// the end of time, and a timer set to that never fires.
 ///
 /// ```
 /// use ide_mcp::Time;
@@ -62,7 +62,7 @@ impl Time {
         self.0 <= now.0 && self.0 != Self::NEVER.0
     }
 
-    /// Returns this point, or `None` for the end of time: that is how a machine reports its next timer.
+    /// Returns this point, or `None` for the end of time. A machine reports its next timer in this form.
     pub(crate) fn finite(self) -> Option<Self> {
         (self != Self::NEVER).then_some(self)
     }
@@ -121,7 +121,7 @@ impl<const N: usize> Timers<N> {
         due
     }
 
-    /// Returns true if this timer is due. It must be set, and is always due at the end of time.
+    /// Returns true if this timer is due. It must be set. At the end of time it is always due.
     pub(crate) fn is_due(&self, timer: usize, now: Time) -> bool {
         self.at.get(timer).is_some_and(|at| *at <= now)
     }
@@ -202,12 +202,12 @@ mod tests {
         assert_eq!((timers.due, timers.is_set(0)), (Time::NEVER, false));
         assert!(!Time::NEVER.is_due(Time::NEVER));
         assert!(!timers.take_due(0, Time::new(Duration::MAX)));
-        assert!(timers.is_due(0, Time::new(Duration::MAX)), "unless the wait must have an end");
+        assert!(timers.is_due(0, Time::new(Duration::MAX)), "at the end of time, every timer is due");
     }
 
     #[cfg(feature = "std")]
     #[test]
-    fn clock_follows_the_time_of_the_system() {
+    fn clock_follows_the_system_clock() {
         let clock = Clock::new();
         std::thread::sleep(Duration::from_millis(2));
         let now = clock.now();

@@ -1,7 +1,7 @@
-//! Batches, which only version 2025-03-26 has: an array of messages whose answers go back as one array.
+//! Batches, which only version 2025-03-26 has: a peer sends an array of messages, and gets their answers in one array.
 //!
-//! The session gathers the answers that it gives at once. What the application answers later is sent alone, as JSON-RPC
-//! permits. We never send batches ourselves.
+//! The array holds the answers that the session gives at once. An answer that the application gives later is sent on
+//! its own, as JSON-RPC permits. We never send batches ourselves.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 use crate::rpc::{Id, NotSent};
 use crate::{Outbox, To};
 
-/// The most messages in a batch. No known peer sends batches, so a larger number has no use.
+/// The maximum number of messages in a batch. We know of no peer that sends batches, so a larger number would be of no
+/// use.
 pub(super) const MOST: usize = 64;
 
 /// Returns the messages of a batch; `None` if there are none, or too many.
@@ -43,8 +44,8 @@ pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
     deserializer.deserialize_seq(UpTo).ok().filter(|elements| !elements.is_empty())
 }
 
-/// An outbox that passes messages on, or gathers them into one array. It is one type, so that the handling of a message
-/// is compiled once.
+/// An outbox that passes messages on, or gathers them into one array. It is a single type for both, so that the code
+/// that handles messages is compiled once.
 pub(super) struct Gather<'o, O> {
     out: &'o mut O,
     /// The array without its end; `None` if messages are passed on.
@@ -121,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn gathered_messages_go_as_one_array() {
+    fn gathered_messages_are_sent_as_one_array() {
         const CASES: &[(&str, &[&str], &[&str])] = &[
             ("nothing", &[], &[]),
             ("no message", &[""], &[]),
             ("one", &["{}"], &["[{}]"]),
-            ("two and a gap", &["1", "", "2"], &["[1,2]"]),
+            ("two, and an empty one between them", &["1", "", "2"], &["[1,2]"]),
         ];
         for (name, messages, want) in CASES {
             let mut out = One::default();
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn gather_is_full_with_its_outbox() {
+    fn gather_is_full_when_its_outbox_is() {
         for is_full in [false, true] {
             assert_eq!(Gather::gathering(&mut One(Vec::new(), is_full)).is_full(), is_full);
         }

@@ -13,7 +13,7 @@ use crate::rpc::{members, text_of};
 pub enum Content<'a> {
     /// A block of text: `{"type":"text","text":…}`.
     Text(Cow<'a, str>),
-    /// A block of another kind, or an unreadable one, as it was written.
+    /// A block of another kind, or an unreadable one, kept as it was written.
     Raw(Cow<'a, RawValue>),
 }
 
@@ -103,12 +103,12 @@ impl<'a> ToolResult<'a> {
         Self { content: vec![Content::Text(text.into())], is_error: true }
     }
 
-    /// Reads the result of a `tools/call`. Returns `None` if `raw` is not an object, or has a `content` that is not a
-    /// list.
+    /// Reads the result of a `tools/call`. Returns `None` if `raw` is not an object, or has a `content` that is not an
+    /// array.
     ///
-    /// Reading is tolerant: a null or absent `content` counts as empty, and a block that is not a readable text is kept
-    /// as it is. `isError` counts as false if it is absent or JavaScript would treat it as false, and as true
-    /// otherwise, because a failure must not pass for a success.
+    /// Reading is tolerant: a null or absent `content` counts as empty, and a block that is not readable text is kept
+    /// as it is. `isError` counts as false if it is absent or JavaScript would treat it as false. Anything else counts
+    /// as true, because a failure must not be taken for a success.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
         let [content, is_error] = members(raw, ["content", "isError"])?;
@@ -124,8 +124,8 @@ impl<'a> ToolResult<'a> {
         Some(Self { content: blocks.into_iter().map(read_block).collect(), is_error })
     }
 
-    /// Reads a result that has all that MCP requires: a list of blocks, each with a type. [`read`](Self::read) is more
-    /// tolerant.
+    /// Reads a result that has everything that MCP requires: an array of blocks, each with a type. [`read`](Self::read)
+    /// is more tolerant.
     pub(crate) fn read_whole(raw: &'a RawValue) -> Option<Self> {
         let [content] = members(raw, ["content"])?;
         let blocks: Vec<&RawValue> = serde_json::from_str(content?.get()).ok()?;
@@ -147,7 +147,7 @@ impl<'a> ToolResult<'a> {
     }
 }
 
-/// Reads a block. If it is not a readable text, keeps it as it is.
+/// Reads a block. If it is not readable text, keeps it as it is.
 pub(super) fn read_block(raw: &RawValue) -> Content<'_> {
     let text = members(raw, ["type", "text"]).and_then(|[kind, text]| {
         let is_text = text_of(kind?)? == "text";
@@ -162,7 +162,7 @@ mod tests {
     use alloc::boxed::Box;
 
     #[test]
-    fn results_have_the_one_accepted_shape() {
+    fn results_have_the_shape_that_clients_accept() {
         let raw: Box<RawValue> = serde_json::from_str(r#"{"type":"image","data":""}"#).unwrap();
         let rows = [
             ("one text", ToolResult::text("a\"b"), r#"{"content":[{"type":"text","text":"a\"b"}]}"#),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_equal_as_they_are_written() {
+    fn blocks_are_equal_if_they_are_written_the_same() {
         let raw = |json: &str| Content::Raw(Cow::Owned(serde_json::from_str::<Box<RawValue>>(json).unwrap()));
         let image = r#"{"type":"image","data":""}"#;
         for (name, one, other, is_equal) in [
@@ -239,18 +239,18 @@ mod tests {
                 Some((&["b"], 2, false)),
             ),
             (
-                "members that come twice",
+                "members that are present twice",
                 r#"{"content":[],"isError":false,"content":[{"type":"x","text":1,"type":"text","text":"t"}],"isError":true}"#,
                 Some((&["t"], 1, true)),
             ),
-            ("isError as a text", r#"{"content":[],"isError":"true"}"#, Some((&[], 0, true))),
+            ("isError as a string", r#"{"content":[],"isError":"true"}"#, Some((&[], 0, true))),
             ("isError as a number", r#"{"content":[],"isError":1}"#, Some((&[], 0, true))),
-            ("isError as an empty text", r#"{"content":[],"isError":""}"#, Some((&[], 0, false))),
-            ("isError as the text false", r#"{"content":[],"isError":"false"}"#, Some((&[], 0, false))),
+            ("isError as an empty string", r#"{"content":[],"isError":""}"#, Some((&[], 0, false))),
+            ("isError as the string false", r#"{"content":[],"isError":"false"}"#, Some((&[], 0, false))),
             ("isError as zero", r#"{"content":[],"isError":0}"#, Some((&[], 0, false))),
             ("no members", "{}", Some((&[], 0, false))),
             ("not an object", "[]", None),
-            ("content is no list", r#"{"content":"t"}"#, None),
+            ("content is not an array", r#"{"content":"t"}"#, None),
         ];
         for (name, text, want) in CASES {
             let raw: &RawValue = serde_json::from_str(text).unwrap();

@@ -1,4 +1,4 @@
-//! What both roles of a session offer the application.
+//! The methods that both roles of a session offer the application.
 
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ where
     Self: Role<Event = E>,
     E: From<SessionEvent>,
 {
-    /// Takes one message of the peer. What needs no answer from you is answered to `out` at once.
+    /// Takes one message of the peer. If the session can answer it without you, the answer goes to `out` at once.
     pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
         if self.session.on_message(now) {
             self.take_text(text, out);
@@ -39,7 +39,7 @@ where
     ///
     /// Poll until `None`; then nothing more happens before the next message or the [`deadline`](Self::deadline). Before
     /// you poll, pass every message that has arrived to [`receive`](Self::receive), with the same `now`. Otherwise a
-    /// timeout could overtake an answer that has already arrived.
+    /// request could time out although its answer has already arrived.
     pub fn poll(&mut self, now: Time, out: &mut impl Outbox) -> Option<E> {
         self.session.set_now(now);
         loop {
@@ -134,8 +134,8 @@ where
         incoming.progress(*now, call, report, *version, out)
     }
 
-    /// Gives an open call another timeout, counted from the latest time that the session has seen. What is answered
-    /// when it is over stays the same.
+    /// Gives an open call another timeout, counted from the latest time that the session has seen. The answer that the
+    /// session gives when the time is over stays the same.
     ///
     /// # Errors
     ///
@@ -199,20 +199,22 @@ where
         self.session.cancel(request, reason, out)
     }
 
-    /// Winds the session down without telling the peer: it takes no more requests except `ping`, and sends none except
-    /// the pings of the [`Keepalive`](crate::Keepalive). What is open can still be answered, on both sides. Does
-    /// nothing if the session is closed.
+    /// Winds the session down without telling the peer: from now on it accepts no requests except `ping`, and sends
+    /// none except the pings of the [`Keepalive`](crate::Keepalive). Open requests can still be answered, on both
+    /// sides. Does nothing if the session is closed.
     pub fn drain(&mut self) {
         self.session.drain();
     }
 
-    /// Like [`drain`](Self::drain), and answers all open calls as failed, with this text. Each ends with an event.
+    /// Like [`drain`](Self::drain), but also answers all open calls as failed, with this text. Each of them ends with
+    /// an event.
     pub fn shutdown(&mut self, text: &str, out: &mut impl Outbox) {
         self.session.shutdown(text, out);
     }
 
-    /// Ends the session. Every open call and every request ends with an event, except keepalive pings. From now on
-    /// nothing is taken or sent, not even an answer; events that you have not polled yet still come out of `poll`.
+    /// Ends the session. Every open call and every request ends with an event, except keepalive pings. From now on the
+    /// session takes and sends nothing, not even an answer; `poll` still returns the events that you have not polled
+    /// yet.
     pub fn close(&mut self) {
         inbound::close(self);
     }
@@ -241,7 +243,7 @@ where
         self.session.incoming.len()
     }
 
-    /// Returns how many bytes the messages of the open calls have.
+    /// Returns the total size of the messages of the open calls, in bytes.
     #[must_use]
     pub const fn open_bytes(&self) -> usize {
         self.session.incoming.bytes
@@ -266,7 +268,7 @@ mod tests {
     use crate::mcp::{Client, ClientConfig, Implementation, Lines, RawTools, Server, ServerConfig};
     use crate::rpc::{SerializedNotification, SessionId};
 
-    /// A notification written for several peers is sent whenever any other is, with the same text.
+    /// A notification written for several peers is sent in the same states as any other, with the same text.
     fn check<R, E: From<SessionEvent>>(
         side: &mut Endpoint<R, E>,
         mut outs: [Lines; 2],

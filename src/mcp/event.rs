@@ -1,4 +1,4 @@
-//! What a session reports, for each role what can happen to it.
+//! What a session reports: one type of event for each role.
 
 use alloc::boxed::Box;
 
@@ -54,7 +54,8 @@ pub enum ServerEvent<C> {
         /// replaces it.
         params: Option<Json>,
     },
-    /// A call or request of the client has ended without your answer. If you answered it, you hear nothing more of it.
+    /// A call or request of the client has ended without your answer. You do not get this event for one that you have
+    /// answered.
     CallEnded {
         /// The call.
         call: CallId,
@@ -106,7 +107,7 @@ pub enum ClientEvent {
     /// [`FormAnswer`](super::FormAnswer), or with `fail`, unless a [`CallEnded`](Self::CallEnded) comes
     /// first, after which the form should close.
     Form {
-        /// Answer the form with this id.
+        /// Answer the form under this id.
         call: CallId,
         /// The form.
         form: Form,
@@ -123,7 +124,8 @@ pub enum ClientEvent {
         /// replaces it.
         params: Option<Json>,
     },
-    /// A form or request of the server has ended without your answer. If you answered it, you hear nothing more of it.
+    /// A form or request of the server has ended without your answer. You do not get this event for one that you have
+    /// answered.
     CallEnded {
         /// The form or request.
         call: CallId,

@@ -16,11 +16,11 @@ use alloc::{borrow::Cow, vec::Vec};
 /// A client implements `roots/list` and `elicitation/create`, if [`roots`](super::ClientConfig::roots) and
 /// [`elicitation`](super::ClientConfig::elicitation) declare them.
 ///
-/// The session answers everything else that you do not forward at once: a server with an empty list if the client wants
-/// resources, resource templates or prompts, and with -32601 otherwise; a client with -32601.
+/// The session answers all other requests that you do not forward, at once. A client answers with -32601. So does a
+/// server, except that it answers with an empty list if it is asked for resources, resource templates or prompts.
 ///
-/// `initialize`, `ping` and `server/discover` are never forwarded. Remember to declare the capability of what you
-/// forward.
+/// `initialize`, `ping` and `server/discover` are never forwarded. Remember to declare the capabilities for the methods
+/// that you forward.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Forward {
@@ -37,8 +37,8 @@ pub enum Forward {
 }
 
 impl Forward {
-    /// Returns true if this method goes to the application. `modelled` is true if the session implements it, and does
-    /// not only have a default answer.
+    /// Returns true if this method goes to the application. `modelled` is true if the session implements the method,
+    /// rather than only having a default answer.
     pub(crate) fn takes(&self, method: &str, modelled: bool) -> bool {
         match self {
             Self::Nothing => false,

@@ -4,8 +4,8 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-/// Name and version of a program, as both sides send them in `initialize`. Only for display: anybody can claim any
-/// name.
+/// Name and version of a program, as both sides send them in `initialize`. Use them only for display: any program can
+/// claim any name.
 ///
 /// ```
 /// let agent = ide_mcp::mcp::Implementation::new("my-agent", "1.0");

@@ -1,5 +1,5 @@
-//! What happens to a text in a session, for both roles: it is classified, and then answered at once or passed to the
-//! part of the session that it is for.
+//! What happens to a received message in a session, for both roles: it is classified, and then answered at once or
+//! passed to the part of the session that handles it.
 
 use alloc::vec::Vec;
 
@@ -19,7 +19,7 @@ use crate::{
     rpc::{Answer, Id, Message, NotSent, RequestId, classify, code},
 };
 
-/// All methods of requests, in any version of MCP. A message with one of these methods but without an id is neither
+/// All methods of requests, in any version of MCP. A message that has one of these methods but no id is neither
 /// executed nor passed on.
 const REQUESTS: &[&str] = &[
     "initialize",
@@ -73,7 +73,8 @@ pub(super) trait Role: Sized {
     /// Takes a notification that is neither a cancellation nor a report of progress.
     fn on_notification(&mut self, method: &str, params: Option<&RawValue>);
 
-    /// Takes the outcome of a request whose result the role reads itself: the handshake, a page of a list, or a form.
+    /// Takes the outcome of a request whose result is read by the role, not by the application: the handshake, a page
+    /// of a list, or a form.
     fn on_own_outcome(
         &mut self,
         request: RequestId,
@@ -96,7 +97,7 @@ pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) 
 
 fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut Gather<'_, impl Outbox>) {
     let Some(elements) = batch::elements(array) else {
-        // Send nothing: the answer that JSON-RPC demands here has no id, and peers end a session over it.
+        // Send nothing: the answer that JSON-RPC demands here has no id, and peers end the session when they get it.
         return role.session().tolerate(PeerFault::BatchLength);
     };
     let mut gather = Gather::gathering(out.direct());
@@ -107,7 +108,7 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut Gather<'_, i
         if matches!(message, Message::Batch(_)) {
             role.session().tolerate(PeerFault::NestedBatch);
         } else if matches!(message, Message::Response { .. }) {
-            // A response may lead to a request, which does not belong in an array of answers.
+            // A response may make this side send a request, which does not belong in an array of answers.
             take(role, message, &mut Gather::passing(gather.direct()));
         } else {
             take(role, message, &mut gather);

@@ -1,8 +1,8 @@
-//! Lists that come in pages. The client requests page after page, and the application gets one list, as if it had come
-//! in one page.
+//! Lists that come in pages. The client requests one page after the other, and the application gets one list, as if it
+//! had come in a single page.
 //!
-//! A server may send a cursor twice, or pages without end. So lists are limited in pages and bytes, and no cursor is
-//! followed twice.
+//! A server may send a cursor twice, or pages without end. So lists are limited in pages and bytes, and a cursor is
+//! followed only once.
 
 use alloc::{borrow::Cow, borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 
@@ -47,7 +47,7 @@ impl List {
         }
     }
 
-    /// Reads the items of a result. Returns `None` if `raw` has no list of items, or if an item is not a `T`.
+    /// Reads the items of a result. Returns `None` if `raw` has no array of items, or if an item is not a `T`.
     #[cfg(feature = "ide")]
     pub(crate) fn read<T: serde::de::DeserializeOwned>(self, raw: &RawValue) -> Option<Vec<T>> {
         let mut items = None;
@@ -60,7 +60,7 @@ impl List {
     }
 }
 
-/// Reads a text of an item. A value of another kind counts as absent, which is the empty text.
+/// Reads a string of an item. A value of another kind counts as absent, which is the empty string.
 pub(super) fn text_or_empty<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Cow<'static, str>, D::Error> {
@@ -69,8 +69,7 @@ pub(super) fn text_or_empty<'de, D: Deserializer<'de>>(
     Ok(text_of(&raw).map_or(Cow::Borrowed(""), |text| Cow::Owned(text.into_owned())))
 }
 
-/// Reads an object of an item as it is written. A value of another kind counts as absent, which is the
-/// empty text.
+/// Reads an object of an item as it is written. A value of another kind counts as absent, which is the empty string.
 pub(super) fn object_or_empty<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Cow<'static, str>, D::Error> {
@@ -78,7 +77,7 @@ pub(super) fn object_or_empty<'de, D: Deserializer<'de>>(
     Ok(if is_object(&raw) { Cow::Owned(raw.get().to_owned()) } else { Cow::Borrowed("") })
 }
 
-/// The most pages and bytes of a list.
+/// How many pages and bytes a list may have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageLimits {
     pub(super) pages: usize,
@@ -90,10 +89,11 @@ pub(super) struct PageLimits {
 pub(super) struct Listing {
     pub(super) list: List,
     pub(super) timeout: Timeout,
-    /// The first request, which is the application's handle for the list. `None` while it waits for its own answer.
+    /// The first request, which is the application's handle for the list. `None` while this first request is the one
+    /// that waits for its answer.
     pub(super) handle: Option<RequestId>,
-    /// The greatest progress reported. The peer counts each page from the start, but to the application it is one
-    /// request, whose progress must grow.
+    /// The greatest progress reported so far. The peer may start counting again with each page, but for the application
+    /// the list is one request, whose progress must grow.
     pub(super) reached: f64,
     /// The items so far, with commas between them.
     items: String,
@@ -101,14 +101,14 @@ pub(super) struct Listing {
     followed: Vec<Json>,
 }
 
-/// What came of adding a page.
+/// The result of adding a page.
 #[derive(Debug)]
 pub(super) enum Turn {
-    /// More to come: [`cursor`](Listing::cursor) leads to the next page.
+    /// There is more: [`cursor`](Listing::cursor) leads to the next page.
     Next(Listing),
     /// The whole list: this page was the last one.
     Whole(Json),
-    /// The list so far: the page leads nowhere, for this reason.
+    /// The list so far: the cursor of this page cannot be followed, for this reason.
     Cut(Json, PeerFault),
     /// The page cannot be read, or the list does not end within the limits.
     Fault(PeerFault),
@@ -135,7 +135,7 @@ impl Listing {
     pub(super) fn add(mut self, page: Json, limits: PageLimits) -> Turn {
         let (mut items, mut next) = (None, None);
         let all = each_member(&page, |name, value| match name_of(name).as_deref() {
-            // If a name comes twice, the last one counts, as in JavaScript.
+            // If a name is present twice, the last one counts, as in JavaScript.
             Some("nextCursor") => next = Some(value),
             Some(name) if name == self.list.member() => items = Some(value.get()),
             Some(_) | None => {}
@@ -147,7 +147,7 @@ impl Listing {
         if next.is_none() && self.followed.is_empty() {
             return Turn::Whole(page);
         }
-        // The cursors count too, because they are kept to recognize a repeated one.
+        // The cursors count too, because they are kept in order to recognize a repeated one.
         let cursors =
             self.followed.iter().map(|cursor| &**cursor).chain(next).map(|cursor| cursor.get().len());
         let held = cursors.fold(self.items.len().saturating_add(items.len()), usize::saturating_add);
@@ -163,7 +163,8 @@ impl Listing {
         let is_known = |cursor: &RawValue| self.followed.iter().any(|known| known.get() == cursor.get());
         match next {
             None => self.whole(Turn::Whole),
-            // The items are worth more than the cursor. The real client ends such a list after some 20 pages.
+            // Return the items that we have instead of failing because of the cursor. The real client ends such a list
+            // after some 20 pages.
             Some(cursor) if !cursor.get().starts_with('"') || is_known(cursor) => {
                 self.whole(|list| Turn::Cut(list, PeerFault::BrokenCursor))
             }
@@ -213,10 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_become_a_whole() {
+    fn pages_become_one_list() {
         const CASES: &[(&str, &[&str], &str)] = &[
             ("one, as it is", &[r#"{"prompts": [1], "_meta":{}}"#], r#"{"prompts": [1], "_meta":{}}"#),
-            ("null ends", &[r#"{"prompts":[],"nextCursor":null}"#], r#"{"prompts":[],"nextCursor":null}"#),
+            (
+                "a cursor of null ends the list",
+                &[r#"{"prompts":[],"nextCursor":null}"#],
+                r#"{"prompts":[],"nextCursor":null}"#,
+            ),
             (
                 "three, one of them empty",
                 &[
@@ -247,7 +252,7 @@ mod tests {
                 r#"BrokenCursor {"prompts":[1,2,3,4]}"#,
             ),
             (
-                "two members of a name",
+                "two members with the same name",
                 &[r#"{"prompts":7,"nextCursor":"a","prompts":[1],"nextCursor":null}"#],
                 r#"{"prompts":7,"nextCursor":"a","prompts":[1],"nextCursor":null}"#,
             ),
@@ -281,12 +286,16 @@ mod tests {
                 &[r#"{"prompts":[],"nextCursor":"123456789012345678"}"#, r#"{"prompts":[]}"#],
                 r#"{"prompts":[]}"#,
             ),
-            ("one byte longer", &[r#"{"prompts":[],"nextCursor":"1234567890123456789"}"#], "EndlessList"),
+            (
+                "a cursor one byte longer than the limit",
+                &[r#"{"prompts":[],"nextCursor":"1234567890123456789"}"#],
+                "EndlessList",
+            ),
             ("a name with an escape", &[r#"{"pr\u006fmpts":[1]}"#], r#"{"pr\u006fmpts":[1]}"#),
-            ("no object", &["[]"], "UnreadableList"),
+            ("not an object", &["[]"], "UnreadableList"),
             ("null", &["null"], "UnreadableList"),
             ("no items", &[r#"{"tools":[]}"#], "UnreadableList"),
-            ("items that are none", &[r#"{"prompts":{}}"#], "UnreadableList"),
+            ("items that are not an array", &[r#"{"prompts":{}}"#], "UnreadableList"),
             (
                 "a cursor that is a number",
                 &[r#"{"prompts":[1],"nextCursor":1}"#],
@@ -298,7 +307,7 @@ mod tests {
         }
     }
 
-    /// An item need not be lent: an application can keep a list as a value.
+    /// Items can also be read from owned values: an application may keep a list as a `serde_json::Value`.
     #[test]
     fn items_are_read_from_owned_values() {
         fn read<T: serde::de::DeserializeOwned + PartialEq + core::fmt::Debug>(text: &str) {
@@ -312,7 +321,7 @@ mod tests {
         read::<ResourceTemplate>(r#"{"uriTemplate":"a:{b}","name":"c","description":"d"}"#);
     }
 
-    /// The members beside items and cursor are read, but not gathered.
+    /// Members other than the items and the cursor are read, but not kept.
     #[test]
     fn page_memory_is_bounded_by_its_items() {
         let others = "\"x\":0,".repeat(1_000_000);

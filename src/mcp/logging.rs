@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The levels of `notifications/message`, least severe first; those of syslog (RFC 5424 section 6.2.1).
+/// The levels of `notifications/message`, least severe first. They are those of syslog (RFC 5424 section 6.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LogLevel {

@@ -21,7 +21,7 @@
 //!     server.receive(now, &line?, &mut out);
 //!     while let Some(event) = server.poll(now, &mut out) {
 //!         if let ServerEvent::Call { call, .. } = event {
-//!             // An error means that the call has ended meanwhile.
+//!             // An error means that the call has ended in the meantime.
 //!             let _ = server.respond(call, &ToolResult::text("hello"), &mut out);
 //!         }
 //!     }
@@ -54,7 +54,7 @@
 //! Either side may send requests, `ping`, cancel, and report progress. If the session does not handle a notification
 //! itself, you get its method and raw parameters; the same goes for requests that you [`Forward`] to yourself, with an
 //! id to answer them. Version 2026-07-28 has no sessions and is not supported: `server/discover` is refused at once, so
-//! that a client that tries it falls back.
+//! that a client that tries it falls back to `initialize`.
 //!
 //! | to do | call |
 //! | --- | --- |

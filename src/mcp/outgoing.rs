@@ -8,9 +8,9 @@
 //!                     ──close_one─▶ the session ended
 //! ```
 //!
-//! Ids count up from 1 and are never reused, so it takes no memory to recognize one of ours. A response is late if its
-//! id was issued and no request waits under it, and unknown if it was never issued. Some peers cannot represent
-//! integers beyond 2^53; at a million requests a second, that takes 285 years.
+//! Ids count up from 1 and are never reused, so we can recognize our own without remembering them. A response is late
+//! if its id was issued but no request with this id is waiting, and unknown if the id was never issued. Some peers
+//! cannot represent integers beyond 2^53; at a million requests a second, that takes 285 years.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -43,11 +43,11 @@ pub enum Outcome {
     TimedOut,
     /// You cancelled the request.
     Cancelled,
-    /// The answer is neither a result nor an error, the list cannot be read or has no end, or the answer to a form does
-    /// not fit it.
+    /// The answer is neither a result nor an error, the list cannot be read or exceeds its limits, or the answer to a
+    /// form does not fit the form.
     Malformed,
-    /// The session ended before the answer came. The peer is not notified. For a list in pages also: the session was
-    /// drained before the last page was requested.
+    /// The session ended before the answer came. The peer is not notified. A list in pages also ends this way if the
+    /// session was drained before the last page was requested.
     Closed,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct PendingRequest {
     pace: Option<Pace>,
 }
 
-/// The timeout and the progress of a request whose progress is reported.
+/// The timeout and the latest progress of a request whose progress is reported.
 #[derive(Debug)]
 struct Pace {
     wait: Wait,
@@ -165,7 +165,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns true if as many requests wait as the limit allows. The ping does not count.
+    /// Returns true if as many requests are waiting as the limit allows. The ping does not count.
     fn is_full(&self) -> bool {
         let pings = usize::from(self.ping.is_some_and(|ping| self.requests.get(ping).is_some()));
         self.len().saturating_sub(pings) >= self.limit
@@ -222,7 +222,8 @@ impl Outgoing {
         if named.session() != self.session {
             return false;
         }
-        // The application never has the handle of a handshake or a ping, so what is found here can be cancelled.
+        // The application never has the handle of a handshake or a ping, so any request that is found here may be
+        // cancelled.
         let number = match self.requests.get(named.serial()) {
             Some(_) => Some(named.serial()),
             None => self.requests.iter().find_map(later_page),
@@ -279,7 +280,7 @@ pub(super) fn send(
     write: impl FnOnce(&mut alloc::vec::Vec<u8>) -> Result<(), write::Unserializable>,
 ) -> Result<(), NotSent> {
     let mut written = Ok(());
-    // Whatever the outbox reports, it did not send.
+    // If the outbox reports an error, whichever it is, the message was not sent.
     out.message(to, |buf| written = write(buf)).map_err(|_| NotSent::Closed)?;
     written.map_err(|write::Unserializable| NotSent::Unserializable)
 }

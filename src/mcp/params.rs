@@ -10,7 +10,7 @@ use super::{ClientConfig, Implementation, LogLevel, ProtocolVersion, ServerConfi
 use crate::rpc::{each_member, is_object, name_of, read_object, read_owned, text_of};
 use crate::text::truncate;
 
-/// What arguments are read as if the peer left them out.
+/// The arguments of a call whose peer left them out.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
 /// An object without members, for writing.
@@ -52,7 +52,7 @@ impl Serialize for ClientCapabilitiesOut<'_> {
     }
 }
 
-/// What a client can answer, by its capabilities.
+/// What a client can answer, according to its capabilities.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClientCapabilities {
     /// True if the client answers `roots/list`.
@@ -85,8 +85,8 @@ impl ClientCapabilities {
     }
 }
 
-/// The parameters of `initialize`, for reading. Each member is read on its own, so that a fault in one does not affect
-/// another: the negotiation always has an answer.
+/// The parameters of `initialize`, for reading. Each member is read separately, so that a fault in one does not affect
+/// the others, and every `initialize` can be answered.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Initialize<'a> {
@@ -126,8 +126,8 @@ pub(super) struct InitializeResultOut<'a> {
     pub(super) instructions: Option<&'a str>,
 }
 
-/// The capabilities of a server: tools, the log if it is on, the declared prompts and resources, and what the
-/// configuration adds.
+/// The capabilities of a server, for writing: tools, logging if it is on, the declared prompts and resources, and what
+/// the configuration adds.
 pub(super) struct Capabilities<'a> {
     pub(super) config: &'a ServerConfig,
 }
@@ -214,8 +214,8 @@ pub(super) struct LogOut<'a, D: ?Sized> {
     pub(super) data: &'a D,
 }
 
-/// Returns true if a request for a list has a cursor. Our own lists have no second page, so no cursor is valid. Null
-/// and the empty string, which some clients send for the first page, do not count.
+/// Returns true if a request for a list has a cursor. Our own lists have a single page, so every cursor is invalid.
+/// Null and the empty string do not count as cursors, because some clients send them for the first page.
 pub(super) fn has_cursor(params: Option<&RawValue>) -> bool {
     #[derive(Deserialize)]
     struct ListParams<'a> {

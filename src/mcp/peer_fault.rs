@@ -1,4 +1,4 @@
-//! What can be wrong with the messages of a peer, as a session finds it.
+//! What a session can find wrong with the messages of a peer.
 
 use core::fmt;
 
@@ -11,7 +11,7 @@ use crate::rpc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeerFault {
-    /// The text is not a message, or breaks a rule of JSON-RPC.
+    /// The text is not a message of JSON-RPC, or breaks one of its rules.
     Message(rpc::InvalidMessage),
     /// An array of messages, which the negotiated version does not have. None was processed.
     Batch,
@@ -20,7 +20,7 @@ pub enum PeerFault {
     /// An array of messages is empty or has more than 64. None was processed.
     BatchLength,
     /// A response came after its request had ended: a second answer, or an answer that crossed our cancellation or came
-    /// after our timeout. In the last two cases nobody is at fault.
+    /// after our timeout. In the last two cases the peer is not at fault.
     LateResponse,
     /// A response answers a request that was never sent.
     UnknownResponse,
@@ -35,7 +35,8 @@ pub enum PeerFault {
     StaleProgress,
     /// The items of a page of a list are not an array. The request for the list has ended.
     UnreadableList,
-    /// The cursor of a list comes twice, or is not a string. The request for the list has ended with the items so far.
+    /// A cursor of a list repeats an earlier one, or is not a string. The request for the list has ended with the items
+    /// so far.
     BrokenCursor,
     /// A list has more pages or bytes than the limits allow. The request for it has ended.
     EndlessList,
@@ -46,7 +47,7 @@ impl fmt::Display for PeerFault {
         match self {
             Self::Message(fault) => fault.fmt(f),
             Self::Batch => {
-                f.write_str("a batch, which version 2025-03-26 alone has: send its messages one by one")
+                f.write_str("a batch, which only version 2025-03-26 has: send its messages one by one")
             }
             Self::NestedBatch => f.write_str(
                 "a batch within a batch: put its messages into the outer one, or send them one by one",
@@ -63,10 +64,10 @@ impl fmt::Display for PeerFault {
             Self::UnknownProgress => f.write_str("progress for a request that is not open"),
             Self::StaleProgress => f.write_str("progress that does not increase"),
             Self::UnreadableList => f.write_str("a page of a list has no array of items"),
-            Self::BrokenCursor => {
-                f.write_str("the cursor of a page came before, or is not a string: the list ends there")
-            }
-            Self::EndlessList => f.write_str("a list that does not end"),
+            Self::BrokenCursor => f.write_str(
+                "the cursor of a page repeats an earlier one, or is not a string: the list ends there",
+            ),
+            Self::EndlessList => f.write_str("a list with more pages or bytes than the limit"),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Progress: reports on a request that is still open, and the token that connects them with it.
 //!
-//! Whoever sends a request puts a token into `params._meta.progressToken`. Whoever serves it may then send
-//! `notifications/progress` with this token until the answer, each time with a greater number. Peers drop connections
-//! where a token is made up or outlives its request; here neither can happen.
+//! The sender of a request puts a token into `params._meta.progressToken`. Until the answer, the receiver may then send
+//! `notifications/progress` with this token, each time with a greater number. Some peers drop the connection if a token
+//! is made up or used after the answer; this code makes both impossible.
 
 use alloc::{borrow::Cow, boxed::Box, format, string::String};
 
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// A number in any unit that grows from one report to the next.
+    /// How much is done: a number in any unit, which grows from one report to the next.
     pub progress: f64,
     /// What `progress` will be at the end, if you know.
     pub total: Option<f64>,
@@ -148,7 +148,7 @@ pub(super) fn with_token<P: Serialize + ?Sized>(params: Option<&P>, token: u64) 
 }
 
 /// Appends the members of an object as they are written, each followed by a comma. Leaves out those with the name
-/// `but`, and returns the first of them. Returns `None` if `object` is not an object.
+/// `but`, and returns the first that it left out. Returns `None` if `object` is not an object.
 fn copy_members<'a>(object: &'a RawValue, but: &str, into: &mut String) -> Option<Option<&'a RawValue>> {
     let mut left_out = None;
     each_member(object, |name, value| {
@@ -198,9 +198,9 @@ mod tests {
                 r#"{"\ud83d":1}"#,
                 Some(r#"{"\ud83d":1,"_meta":{"progressToken":7}}"#),
             ),
-            ("metadata that is a list", r#"{"_meta":[1]}"#, Some(r#"{"_meta":{"progressToken":7}}"#)),
+            ("metadata that is an array", r#"{"_meta":[1]}"#, Some(r#"{"_meta":{"progressToken":7}}"#)),
             ("metadata null", r#"{"_meta":null}"#, Some(r#"{"_meta":{"progressToken":7}}"#)),
-            ("no object", "[1]", None),
+            ("not an object", "[1]", None),
         ];
         for (name, params, want) in CASES {
             let params: &RawValue = serde_json::from_str(params).unwrap();

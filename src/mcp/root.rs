@@ -38,7 +38,7 @@ impl Root {
     }
 
     /// Reads the result of `roots/list`: the first 64 roots. Entries whose URI is unreadable or longer than 4 KiB are
-    /// left out, and names are truncated to 256 bytes. Returns `None` if `raw` has no list of roots.
+    /// left out, and names are truncated to 256 bytes. Returns `None` if `raw` has no array of roots.
     #[must_use]
     pub fn read_list(raw: &RawValue) -> Option<Vec<Self>> {
         #[derive(Deserialize)]
@@ -63,13 +63,13 @@ impl Root {
     }
 }
 
-/// The most roots of a client: one for each directory that its person has added.
+/// The maximum number of roots of a client, which has one for each directory that its user has added.
 const MAX_ROOTS: usize = 64;
 
-/// The most bytes of the URI of a root: the longest path of common systems.
+/// The maximum length of the URI of a root, in bytes: that of the longest path of common systems.
 const MAX_URI: usize = 4096;
 
-/// The most bytes of the name of a root: more than fits a line of a screen.
+/// The maximum length of the name of a root, in bytes: more than fits on a line of a screen.
 const MAX_NAME: usize = 256;
 
 /// The first roots of a list. The others are not stored.
@@ -119,12 +119,12 @@ mod tests {
                 Some(vec![a.clone(), b]),
             ),
             (
-                "an entry that cannot be read, and a name that is no text",
+                "an entry that cannot be read, and a name that is not a string",
                 r#"{"roots":[1,{"uri":1},{"uri":"file:///a","name":2}]}"#,
                 Some(vec![a]),
             ),
-            ("no list", r#"{"roots":{}}"#, None),
-            ("no object", "[]", None),
+            ("roots that are not an array", r#"{"roots":{}}"#, None),
+            ("not an object", "[]", None),
             ("no roots", "{}", None),
         ];
         for (name, text, want) in rows {

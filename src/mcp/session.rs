@@ -48,7 +48,7 @@ pub(crate) struct Session<E> {
     keepalive: Option<Keepalive>,
     /// The timer of the keepalive, armed once the session is ready.
     pulse: Pulse,
-    /// The latest time seen.
+    /// The latest time that was passed in.
     pub(super) now: Time,
     faults: usize,
     /// The events that were not polled yet.
@@ -77,7 +77,7 @@ impl<E: From<SessionEvent>> Session<E> {
         }
     }
 
-    /// Sets the clock. A time before the latest one counts as the latest.
+    /// Sets the clock. It never goes back: an earlier time changes nothing.
     pub(super) fn set_now(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
@@ -99,7 +99,7 @@ impl<E: From<SessionEvent>> Session<E> {
         self.events.shrink_to_fit();
     }
 
-    /// Notes the end of a successful handshake.
+    /// Records the end of a successful handshake.
     pub(super) fn open(&mut self) {
         self.state = State::Ready;
         self.pulse.on_activity(self.now);
@@ -111,7 +111,7 @@ impl<E: From<SessionEvent>> Session<E> {
         self.pulse.stop();
     }
 
-    /// Notes that a message arrived. Returns false if the session no longer takes any.
+    /// Records that a message arrived. Returns false if the session takes no more messages.
     pub(super) fn on_message(&mut self, now: Time) -> bool {
         self.now = self.now.max(now);
         // The timer is not armed before the session is ready.
@@ -126,7 +126,7 @@ impl<E: From<SessionEvent>> Session<E> {
         self.push(SessionEvent::PeerFault(fault));
     }
 
-    /// Reports a text that can be neither used nor answered, and counts it.
+    /// Reports a message that can be neither used nor answered, and counts it.
     pub(super) fn tolerate(&mut self, fault: PeerFault) {
         self.report(fault);
         self.faults = self.faults.saturating_add(1);
@@ -195,7 +195,7 @@ impl<E: From<SessionEvent>> Session<E> {
         }
         match self.pulse.check(self.now, self.keepalive) {
             None => return false,
-            // A ping after messages that the peer does not read would prove nothing.
+            // A full outbox means that the peer does not read, so an unanswered ping would prove nothing.
             Some(PulseEvent::Ping) if out.is_full() || !self.outgoing.ping(out) => {
                 self.pulse.put_off(self.now);
             }
@@ -228,7 +228,7 @@ impl<E: From<SessionEvent>> Session<E> {
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name is written");
     }
 
-    // For the application, in either role. Documented at `Endpoint`.
+    // The methods for the application, in either role. `Endpoint` documents them.
 
     pub(super) fn request<P: Serialize + ?Sized>(
         &mut self,
@@ -298,8 +298,8 @@ impl<E: From<SessionEvent>> Session<E> {
         }
     }
 
-    /// Returns whether the state permits a message: always in a ready session, and only if `early` while it is being
-    /// opened.
+    /// Checks that the state permits a message. A ready session always does; one that is being opened does only if
+    /// `early` is true.
     pub(super) const fn may_send(&self, early: bool) -> Result<(), NotSent> {
         match self.state {
             State::Ready => Ok(()),

@@ -1,9 +1,9 @@
-//! A table of entries that wait for their end. Each has a number that is never reused, ends once, and may have a
+//! A table of entries that wait to be ended. Each has a number that is never reused, ends once, and may have a
 //! deadline.
 //!
-//! The calls of the peer are one table, our requests another. An ended entry's memory is used for the next one, so a
-//! session that sends and answers requests one by one allocates nothing here. Looking up is a binary search; removing
-//! moves only pairs of numbers.
+//! The calls of the peer are in one table, our requests in another. A new entry uses the memory of one that has ended,
+//! so a session that sends and answers requests one by one allocates nothing here. Looking up is a binary search;
+//! removing moves only pairs of numbers.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -75,7 +75,7 @@ impl<T> Table<T> {
         serial
     }
 
-    /// Removes an entry. Returns `None` if it has ended before, or never existed.
+    /// Removes an entry. Returns `None` if it has already ended, or never existed.
     pub(super) fn end(&mut self, serial: u64) -> Option<T> {
         let (place, slot) = self.find(serial)?;
         self.order.remove(place);
@@ -153,8 +153,8 @@ impl<T> Table<T> {
     }
 }
 
-// For sorted lists. Most items are added at the end and many are removed there, because numbers and deadlines grow. A
-// search compares the last two items first, so the length hardly matters.
+// Functions for sorted lists. Most items are added at the end, and many are removed there, because numbers and
+// deadlines grow. A search compares the last two items first, so the length of the list hardly matters.
 
 /// Returns the number of items that are less than `item`.
 pub(super) fn place<T: Ord>(sorted: &[T], item: &T) -> usize {
@@ -187,7 +187,7 @@ mod tests {
 
     /// Compares the table with a plain map from each number to its deadline and data.
     #[test]
-    fn it_is_a_map_with_deadlines() {
+    fn the_table_behaves_like_a_map_with_deadlines() {
         arbtest::arbtest(|u| {
             let mut table = Table::new();
             let mut model: BTreeMap<u64, (Option<u64>, u8)> = BTreeMap::new();
@@ -201,7 +201,7 @@ mod tests {
                         let data = u.arbitrary()?;
                         let next = table.next();
                         assert_eq!(table.open(at(*deadline), data), next);
-                        assert_eq!(model.insert(next, (*deadline, data)), None, "numbers are used once");
+                        assert_eq!(model.insert(next, (*deadline, data)), None, "a number is used twice");
                     }
                     2 => assert_eq!(table.end(serial), model.remove(&serial).map(|(_, data)| data)),
                     3 => {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_a_search() {
+    fn places_agree_with_binary_search() {
         arbtest::arbtest(|u| {
             let mut sorted = Vec::new();
             for _ in 0..u.int_in_range(0..=12)? {

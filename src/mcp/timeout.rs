@@ -19,20 +19,20 @@ use crate::Time;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Timeout {
-    /// The time from the configuration: `request_timeout` for a request, `call_deadline` for a call. Each `progress`
-    /// extends that of a call, up to `longest_call` in all.
+    /// The time from the configuration: `request_timeout` for a request, `call_deadline` for a call. For a call, each
+    /// `progress` extends it, up to `longest_call` in total.
     #[default]
     Default,
     /// No timeout: at most until the session ends. For answers that depend on a person.
     Never,
     /// A fixed time, whatever progress is reported.
     After(Duration),
-    /// A time that restarts with each report of progress. A request with this timeout asks the peer for reports, and
-    /// you get them. For a call of the peer, you report with `progress`, even if the peer wants no reports.
+    /// A time that restarts with each report of progress. A request with this timeout asks the peer for reports, which
+    /// you get as events. For a call of the peer, restart the time with `progress`, even if the peer wants no reports.
     Progress {
         /// The longest time without an answer or progress.
         idle: Duration,
-        /// The longest time in all.
+        /// The longest time in total.
         total: Duration,
     },
 }
@@ -41,8 +41,8 @@ impl Timeout {
     /// How long you may take to answer a call before the session answers it for you, unless the configuration or the
     /// tool sets another time: 30 s. The real client would wait without end.
     pub const CALL: Duration = Duration::from_secs(30);
-    /// How long a call may last in all, however often you report progress, unless the configuration sets another time:
-    /// 10 minutes.
+    /// How long a call may last in total, however often you report progress, unless the configuration sets another
+    /// time: 10 minutes.
     pub const LONGEST_CALL: Duration = Duration::from_secs(600);
     /// How long a peer may take to answer a request, unless the configuration sets another time: 60 s, as in most
     /// implementations.

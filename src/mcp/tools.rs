@@ -37,8 +37,8 @@ pub trait Tools {
     ///
     /// # Errors
     ///
-    /// If the arguments do not fit. The peer gets the text of the error: from MCP 2025-11-25 on as a result with
-    /// `isError`, so that its model can correct the call, before that as an error with -32602.
+    /// If the arguments do not fit. The peer gets the message of the error: from MCP 2025-11-25 on as a result with
+    /// `isError`, so that its model can correct the call, and in earlier versions as an error with -32602.
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Self::Call, D::Error>;
 
     /// Adds the `_meta` of a call, which may be any JSON value. Called after [`decode`](Tools::decode), if the peer
@@ -57,7 +57,7 @@ pub trait Tools {
     /// Returns how long this call may wait before the session answers it for you. Called once, when the call arrives.
     /// By default it is the time in the configuration.
     ///
-    /// The real client waits forever on the socket of an editor, so without a timeout a forgotten call makes its user
+    /// The real client never stops waiting for an editor, so without a timeout a forgotten call would make its user
     /// wait forever.
     fn timeout(&self, call: &Self::Call) -> Timeout {
         let _ = call;
@@ -65,7 +65,8 @@ pub trait Tools {
     }
 
     /// Returns the result of a call that you did not answer in time: a JSON object. Called once, when the call arrives.
-    /// The default, and anything but an object, means a result with `isError` and a text about the timeout.
+    /// If you return `None` (the default) or anything but an object, the result is one with `isError` and a text about
+    /// the timeout.
     fn result_when_late(&self, call: &Self::Call) -> Option<&'static str> {
         let _ = call;
         None
@@ -78,9 +79,10 @@ pub trait Tools {
 pub enum Served {
     /// In your own time.
     Later,
-    /// As soon as you poll the call. Such a call is accepted even while
-    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) others wait, because its answer can end
-    /// those. If you do not answer at once, it ends at its deadline. At most 64 such calls are open at a time.
+    /// As soon as you poll the call. Such a call is accepted even while as many others wait as
+    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) permits, because its answer can end those
+    /// (closing a tab ends its diff, for example). If you do not answer at once, it ends at its deadline. At most 64
+    /// such calls are open at a time.
     AtOnce,
 }
 
@@ -106,8 +108,8 @@ pub struct ToolSpec {
     pub description: Cow<'static, str>,
     /// The JSON Schema of the arguments, as JSON.
     ///
-    /// If this is not a JSON object, the list has `{"type":"object"}` instead, so that one faulty schema does not cost
-    /// the peer the whole list. In a list that a client has read, it is empty if the tool has no schema.
+    /// If this is not a JSON object, the list has `{"type":"object"}` instead, so that the peer does not lose the whole
+    /// list because of one faulty schema. In a list that a client has read, it is empty if the tool has no schema.
     #[serde(
         rename = "inputSchema",
         default,
@@ -150,7 +152,7 @@ impl ToolSpec {
     }
 }
 
-/// Writes a schema; that of any object if it is not an object.
+/// Writes a schema. If it is not an object, writes the schema of any object instead.
 fn schema<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match object(text) {
         Some(schema) => schema.serialize(serializer),
@@ -171,7 +173,7 @@ pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
     let texts = specs
         .iter()
         .flat_map(|spec| [&spec.name, &spec.title, &spec.description, &spec.input_schema, &spec.annotations]);
-    // Each text is followed by a byte that no text contains.
+    // Each string is followed by a byte that cannot occur in UTF-8.
     rpc::digest(texts.flat_map(|text| text.bytes().chain([0xff])))
 }
 
@@ -208,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spec_omits_its_missing_parts() {
+    fn spec_leaves_out_empty_members() {
         const CASES: &[(&str, &str, &str, &str)] = &[
             (
                 "complete",
@@ -217,8 +219,8 @@ mod tests {
                 r#"{"name":"t","description":"does it","inputSchema":{"type": "object"}}"#,
             ),
             ("no description", "", "{}", r#"{"name":"t","inputSchema":{}}"#),
-            ("schema is no JSON", "", "{", r#"{"name":"t","inputSchema":{"type":"object"}}"#),
-            ("schema is no object", "", "true", r#"{"name":"t","inputSchema":{"type":"object"}}"#),
+            ("schema is not JSON", "", "{", r#"{"name":"t","inputSchema":{"type":"object"}}"#),
+            ("schema is not an object", "", "true", r#"{"name":"t","inputSchema":{"type":"object"}}"#),
         ];
         for (name, description, schema, want) in CASES {
             let got = serde_json::to_string(&ToolSpec::new("t", *description, *schema)).unwrap();
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn each_text_changes_the_digest() {
+    fn each_member_changes_the_digest() {
         let spec = || ToolSpec::new("a", "b", "c");
         let specs = [
             spec(),

@@ -40,7 +40,7 @@ impl ProtocolVersion {
         }
     }
 
-    /// Returns how a server answers an offer: with the offered version if it is known, else with the newest.
+    /// Returns the version with which a server answers an offer: the offered one if it is known, else the newest.
     pub(super) fn negotiate(offer: Option<&str>) -> Self {
         offer.and_then(Self::from_name).unwrap_or(Self::NEWEST)
     }

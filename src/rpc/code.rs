@@ -1,7 +1,8 @@
 //! The error codes of JSON-RPC 2.0 (section 5.1). A peer may send any integer.
 
-/// The text is not JSON. This crate never sends this code, because such a text has no id, and an answer without an id
-/// can start an endless exchange of errors between two peers. Use it to recognize the code in what a peer sends.
+/// The message is not JSON. This crate never sends this code, because such a message has no id, and an answer without
+/// an id can start an endless exchange of errors between two peers. The constant is for recognizing the code when a
+/// peer sends it.
 pub const PARSE_ERROR: i64 = -32700;
 
 /// The envelope is wrong, or the message came at the wrong time.

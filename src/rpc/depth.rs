@@ -1,8 +1,8 @@
-//! How deep a JSON text nests, found without recursion and without building anything.
+//! Finds how deep a JSON text nests, without recursion and without building values.
 //!
 //! serde_json limits the depth of the values it builds, but not of those it skips or keeps raw. Without this check, a
-//! raw value that nests too deeply could exhaust the stack of whoever parses it later. Nothing else in the text is
-//! checked.
+//! raw value that nests too deeply could exhaust the stack of the code that parses it later. Nothing else in the text
+//! is checked.
 
 /// Returns true if objects and arrays nest more than `limit` deep anywhere in `text`.
 pub(super) fn exceeds(text: &str, limit: usize) -> bool {

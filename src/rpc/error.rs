@@ -25,7 +25,7 @@ pub struct ErrorObject {
     pub code: i64,
     /// What went wrong, in a sentence.
     pub message: String,
-    /// What the sender adds, as it was written.
+    /// More data from the sender, as it was written.
     pub data: Option<Json>,
 }
 

@@ -22,8 +22,8 @@ impl SessionId {
         self.number
     }
 
-    /// Returns the id of the session with this number at this place. The place is an index into the table of sessions
-    /// of the code that creates them. A place may be reused, a number must not.
+    /// Returns the id of the session with this number at this place. The place is an index into the table in which the
+    /// code that creates the sessions keeps them. A place may be reused, a number must not.
     #[cfg(feature = "ide")]
     pub(crate) const fn at_place(number: u64, place: u32) -> Self {
         Self { number, place }

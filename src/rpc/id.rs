@@ -309,12 +309,12 @@ mod tests {
     }
 
     #[test]
-    fn it_is_shown_as_it_was_read() {
+    fn an_id_is_shown_as_it_was_read() {
         assert_eq!(format!("{:?} {:?}", read("7.0").unwrap(), read(r#""x""#).unwrap()), r#"Id(7.0) Id("x")"#);
     }
 
     #[test]
-    fn the_text_is_limited() {
+    fn the_length_is_limited() {
         for (name, length, valid) in [("at the limit", 1024, true), ("beyond it", 1025, false)] {
             assert_eq!(read(&format!("\"{}\"", "x".repeat(length))).is_some(), valid, "string {name}");
             assert_eq!(read(&"1".repeat(length)).is_some(), valid, "number {name}");

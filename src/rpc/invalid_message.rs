@@ -1,11 +1,11 @@
-//! What can be wrong with a text from the peer, and the error code that answers it.
+//! What can be wrong with a message from the peer, and the error code that answers it.
 
 use core::fmt;
 
 use super::code;
 
-/// The rule of JSON-RPC that a text of the peer breaks, as [`classify`](crate::rpc::classify) finds it. What only a
-/// session can find is a [`mcp::PeerFault`](crate::mcp::PeerFault).
+/// The rule of JSON-RPC that a message of the peer breaks, as found by [`classify`](crate::rpc::classify). A fault that
+/// only a session can find is a [`mcp::PeerFault`](crate::mcp::PeerFault).
 ///
 /// [Causes and reactions](crate::guide::errors#errors-for-the-peer-and-faults-of-the-peer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum InvalidMessage {
     InvalidMethod,
     /// The method name is longer than the limit.
     MethodTooLong,
-    /// There is a `method` beside a `result` or an `error`.
+    /// There is a `method` together with a `result` or an `error`.
     MixedMembers,
     /// `jsonrpc` is missing or is not `"2.0"`.
     WrongVersion,
@@ -58,15 +58,17 @@ impl InvalidMessage {
         match self {
             Self::NotJson => "not JSON",
             Self::NotAMessage => "not a JSON-RPC message",
-            Self::InvalidId => "the id is not one string or integer, or is too long",
+            Self::InvalidId => "the id must be a single string or integer within the length limit",
             Self::InvalidMethod => "the method is not a string",
             Self::MethodTooLong => "the method name is too long",
-            Self::MixedMembers => "a method beside a result or an error",
+            Self::MixedMembers => "a message must not have both a method and a result or error",
             Self::WrongVersion => "jsonrpc is not \"2.0\"",
             Self::InvalidParams => "params is not an object",
             Self::DuplicateMember => "a member of the envelope is present twice",
             Self::TooDeep => "the message is nested too deeply",
-            Self::MalformedResponse => "a response without exactly one of a result and a valid error object",
+            Self::MalformedResponse => {
+                "a response must have either a result or a valid error object, not both"
+            }
         }
     }
 }

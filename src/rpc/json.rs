@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 /// A JSON value as its sender wrote it: parameters, a result, the data of an error.
 ///
-/// It dereferences to a [`RawValue`]. Two of them are equal if their texts are.
+/// It dereferences to a [`RawValue`]. Two values are equal if they are written the same, byte for byte.
 ///
 /// ```
 /// use ide_mcp::rpc::Json;
@@ -30,7 +30,7 @@ use serde_json::value::RawValue;
 pub struct Json(Box<RawValue>);
 
 impl Json {
-    /// Reads the value as a type; `None` if it has another shape.
+    /// Reads the value as a `T`; `None` if it does not fit.
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         from_json(self.0.get()).ok()
@@ -46,7 +46,7 @@ impl Deref for Json {
 }
 
 impl fmt::Display for Json {
-    /// Shows the text as it was written.
+    /// Shows the JSON as it was written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }

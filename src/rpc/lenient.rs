@@ -1,4 +1,4 @@
-//! JSON as JavaScript writes it, for readers of Rust.
+//! Reads JSON as JavaScript writes it.
 //!
 //! serde_json refuses two things that `JSON.parse` reads: half of a surrogate pair, which `JSON.stringify` writes as an
 //! escape, and a whole number with a decimal point or an exponent where Rust wants an integer. Hardly any message has
@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 ///
 /// # Errors
 ///
-/// The error of `serde_json`, if the text is not JSON or does not fit.
+/// The error of `serde_json`, if `json` is not JSON or does not fit `T`.
 pub fn from_json<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
     leniently(json, |json| serde_json::from_str(json))
 }
@@ -36,8 +36,8 @@ pub(crate) fn leniently<T>(
     })
 }
 
-/// Returns the same JSON for a reader that knows only whole characters and plain integers: each escape of half a
-/// surrogate pair becomes `\ufffd`, and each whole number of at most 64 bits its digits. Borrowed if nothing changes.
+/// Returns the same JSON in a form that serde_json reads: each escape of half a surrogate pair becomes `\ufffd`, and
+/// each whole number of at most 64 bits is written in plain digits. Borrowed if nothing changes.
 #[must_use]
 pub fn normalized(json: &str) -> Cow<'_, str> {
     let mut normal = Normal { json, written: String::new(), end: 0 };
@@ -104,7 +104,7 @@ impl Normal<'_> {
         if !token.contains(['.', 'e', 'E']) {
             return end;
         }
-        // What is not a JSON number must not become one.
+        // An invalid number must not become a valid one.
         match whole(token).filter(|_| serde_json::from_str::<&RawValue>(token).is_ok()) {
             Some(value) => self.replace(at, end, &format!("{value}")),
             None => end,
@@ -129,16 +129,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_and_whole_numbers_become_what_rust_reads() {
+    fn half_surrogates_and_whole_numbers_become_readable() {
         // The text, and its normal form.
         let rows = [
             ("nothing to change", r#"{"a":[1,-2,1.5,"x\n\u0041é"]}"#, r#"{"a":[1,-2,1.5,"x\n\u0041é"]}"#),
             ("a high half", r#""x\ud800y""#, r#""x\ufffdy""#),
             ("a low half", r#""\uDFFF""#, r#""\ufffd""#),
-            ("two in the wrong order", r#""\udc00\ud800""#, r#""\ufffd\ufffd""#),
+            ("a pair in the wrong order", r#""\udc00\ud800""#, r#""\ufffd\ufffd""#),
             ("a high half before a pair", r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
-            ("a pair in capitals", r#""\uD83D\uDE00""#, r#""\uD83D\uDE00""#),
-            ("a name", r#"{"\ud800":1}"#, r#"{"\ufffd":1}"#),
+            ("a pair with digits in capitals", r#""\uD83D\uDE00""#, r#""\uD83D\uDE00""#),
+            ("in a member name", r#"{"\ud800":1}"#, r#"{"\ufffd":1}"#),
             ("an escaped backslash", r#""\\ud800""#, r#""\\ud800""#),
             ("an escaped quote", r#"["\"\ud800",1.0]"#, r#"["\"\ufffd",1]"#),
             ("a high half and half an escape", r#""\ud800\ud8""#, r#""\ufffd\ud8""#),
@@ -151,9 +151,9 @@ mod tests {
                 "[9223372036854775807,-9223372036854775808]",
             ),
             ("beyond 64 bits", "9223372036854775808.0", "9223372036854775808.0"),
-            ("a number in a text", r#""1.0""#, r#""1.0""#),
-            ("no numbers", "[01.0,1.,1.0.0,--1.0,1.0e]", "[01.0,1.,1.0.0,--1.0,1.0e]"),
-            ("no end", r#""\ud800"#, r#""\ufffd"#),
+            ("a number in a string", r#""1.0""#, r#""1.0""#),
+            ("invalid numbers", "[01.0,1.,1.0.0,--1.0,1.0e]", "[01.0,1.,1.0.0,--1.0,1.0e]"),
+            ("a string without an end", r#""\ud800"#, r#""\ufffd"#),
             ("nothing", "", ""),
         ];
         for (name, json, normal) in rows {

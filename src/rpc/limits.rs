@@ -7,22 +7,23 @@ pub struct SessionLimits {
     /// How deep objects and arrays may nest, the outermost counted. Default 128, the limit of serde_json for typed
     /// values. It applies to raw values too, so that a later parser accepts them.
     pub depth: usize,
-    /// The most bytes of an id as it was written, without the quotes of a string. Default 1 KiB.
+    /// The maximum length of an id in bytes, as it was written, without the quotes of a string. Default 1 KiB.
     pub id: usize,
-    /// The most bytes of a method name. Default 256.
+    /// The maximum length of a method name, in bytes. Default 256.
     pub method: usize,
     /// How many requests of the peer may wait for their answer. Default 256.
     pub open_calls: usize,
-    /// The most bytes of the messages of all open requests of the peer. Default 32 MiB: a few proposed files of the
-    /// largest size that an editor accepts. A single request may be larger.
+    /// The maximum total size, in bytes, of the messages of all open requests of the peer. Default 32 MiB: a few
+    /// proposed files of the largest size that an editor accepts. A single request may be larger.
     pub open_bytes: usize,
     /// How many requests of ours may wait for their answer. Default 256. Keepalive pings do not count; an editor's
-    /// question for the folders of its client does.
+    /// `roots/list` request does.
     pub requests: usize,
-    /// How many received texts may be unusable and unanswerable. After one more, the session reports
+    /// How many received messages may be neither usable nor answerable. After one more, the session reports
     /// [`TooManyFaults`](crate::mcp::ServerEvent::TooManyFaults). Default 8.
     pub faults: usize,
-    /// The most bytes of a reason that is passed on. A longer one is truncated at a character boundary. Default 4 KiB.
+    /// The maximum length, in bytes, of a short text that is passed on: the reason of a cancellation, an error message,
+    /// a progress message. A longer one is truncated at a character boundary. Default 4 KiB.
     pub reason: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Classifies a text: it is a request, a notification or a response, or it breaks a rule. Every text is exactly one of
-//! these.
+//! Classifies a message: it is a request, a notification, a response, a batch, or it breaks a rule. Every text is
+//! exactly one of these.
 //!
 //! The tests number the rules C1–C20. Where JSON-RPC leaves a case open, we never answer a message without a readable
 //! id, always answer a request with one, and never deliver what is only half understood.
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::{ErrorObject, Id, InvalidMessage, SessionLimits, depth, is_object, name_of};
 
-/// What a text is. Borrows from the text.
+/// What kind of message a text is. Borrows from the text.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Message<'a> {
@@ -36,14 +36,14 @@ pub enum Message<'a> {
         /// The parameters: an object; `None` if absent or null.
         params: Option<&'a RawValue>,
     },
-    /// A response. It answers the request of ours with this id, if there is one.
+    /// A response. It answers our request with this id, if there is one.
     Response {
         /// The id of the response.
         id: Id,
         /// The content of the response.
         answer: Answer<'a>,
     },
-    /// The peer could not read a message of ours, and its error names no request.
+    /// An error without a request id: the peer could not read one of our messages.
     PeerError(ErrorObject),
     /// An array of messages, not classified yet.
     Batch(&'a RawValue),
@@ -131,7 +131,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Classifies a text with a `method`: a request or a notification, or an attempt at one.
+    /// Classifies a text with a `method`: a request or a notification, perhaps a faulty one.
     fn classify_with_method(
         &self,
         id: Option<Id>,
@@ -159,7 +159,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Classifies a text without a `method`: a response, or an attempt at one.
+    /// Classifies a text without a `method`: a response, perhaps a faulty one.
     fn classify_without_method(&self, id: Option<Id>, fault: Option<InvalidMessage>) -> Message<'a> {
         let error = self.error.filter(|error| !is_null(error));
         if let Some(id) = id {
@@ -172,7 +172,7 @@ impl<'a> Envelope<'a> {
             };
             return Message::Response { id, answer };
         }
-        // An error may come without an id, or with null if the peer could not read our id.
+        // An error may come without an id, or with the id null, if the peer could not read our id.
         if self.id.is_none_or(is_null) {
             if let Some(error) = error.filter(|_| fault.is_none()).and_then(ErrorObject::read) {
                 return Message::PeerError(error);
@@ -390,7 +390,7 @@ mod tests {
         ("C2 string", r#""method""#, "silence NotAMessage"),
         ("C2 null", " null ", "silence NotAMessage"),
         ("C2 object without members", "{}", "silence NotAMessage"),
-        ("C2 object with others", r#"{"jsonrpc":"2.0","x":1}"#, "silence NotAMessage"),
+        ("C2 object with other members", r#"{"jsonrpc":"2.0","x":1}"#, "silence NotAMessage"),
         (
             "C3 batch",
             r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#,
@@ -542,7 +542,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_text_is_something() {
+    fn every_text_has_one_classification() {
         for (name, text, want) in CASES {
             check(name, text, want);
         }

@@ -27,13 +27,13 @@ pub(crate) fn read_owned<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
     if is_object(raw) { from_json(raw.get()).ok() } else { None }
 }
 
-/// Returns the values of the members with these names. If a name comes twice, the last one counts, as in JavaScript;
-/// null counts as absent. Returns `None` if `object` is not an object.
+/// Returns the values of the members with these names. If a name is present twice, the last one counts, as in
+/// JavaScript; null counts as absent. Returns `None` if `object` is not an object.
 pub(crate) fn members<'a, const N: usize>(
     object: &'a RawValue,
     names: [&str; N],
 ) -> Option<[Option<&'a RawValue>; N]> {
-    // The error of a reader would cost more than this look.
+    // The error that a failed read builds would cost more than this check.
     if !is_object(object) {
         return None;
     }
@@ -73,14 +73,14 @@ pub(crate) fn each_member<'a>(
     serde_json::Deserializer::from_str(object.get()).deserialize_map(Each(see)).ok()
 }
 
-/// Returns the content of a JSON string that is shown, written or returned, borrowed unless it has escapes. Half of a
+/// Returns the content of a JSON string, to show, write or return it; borrowed unless it has escapes. Half of a
 /// surrogate pair becomes U+FFFD. Returns `None` if `raw` is not a string.
 pub(crate) fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     content(raw, from_json)
 }
 
-/// Returns the content of a JSON string that is compared with other names. Like [`text_of`], but `None` if it is not
-/// Unicode: two such names must not become equal.
+/// Returns the content of a JSON string, to compare it with other names. Like [`text_of`], but `None` if it is not
+/// Unicode: with U+FFFD in them, two different names could become equal.
 pub(crate) fn name_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     content(raw, |token| serde_json::from_str(token))
 }
@@ -114,8 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn text_is_undone_of_its_escapes() {
-        // The content as a text, and as a name.
+    fn string_is_returned_without_escapes() {
+        // The content by `text_of`, and by `name_of`.
         const CASES: &[(&str, Option<&str>, Option<&str>)] = &[
             (r#""""#, Some(""), Some("")),
             (r#""é\u0041\"""#, Some("éA\""), Some("éA\"")),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn last_member_of_a_name_counts() {
+    fn last_member_with_a_name_counts() {
         let rows = [
             ("none", "{}", Some([None, None])),
             ("in any order", r#"{"b":2,"x":[],"a":1}"#, Some([Some("1"), Some("2")])),
@@ -139,7 +139,7 @@ mod tests {
             ("null", r#"{"a":1,"b":null,"a":null}"#, Some([None, None])),
             ("an escape", r#"{"\u0061":1}"#, Some([Some("1"), None])),
             ("a name that is not Unicode", r#"{"\ud800":0,"a":1}"#, Some([Some("1"), None])),
-            ("no object", "[]", None),
+            ("an array", "[]", None),
         ];
         for (name, object, want) in rows {
             let found = members(serde_json::from_str(object).unwrap(), ["a", "b"]);

@@ -1,4 +1,4 @@
-//! Why a session refuses what its caller wants. A refused operation changes nothing.
+//! Why a session refuses to send or to answer. A refused operation changes nothing.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ pub enum NotSent {
     NotReady,
     /// The send buffer is full and takes only answers. Try again when there is room.
     Full,
-    /// As many requests wait for their answer as the limit allows.
+    /// As many requests are waiting for their answers as the limit allows.
     TooManyInFlight,
     /// The session has ended.
     Closed,
@@ -58,8 +58,8 @@ pub enum NotAnswered {
     Unknown,
     /// The result cannot be written as JSON, or isn't an object. The call is still open and waits for another answer.
     Unserializable,
-    /// The result isn't an answer to the call: that of another tool, or of a tool for a prompt. The call is still open
-    /// and waits for another answer.
+    /// The result isn't an answer to this call: it is the result of another tool, or of a tool although a prompt was
+    /// requested. The call is still open and waits for another answer.
     NotAnAnswer,
 }
 

@@ -4,7 +4,7 @@ use super::{NotSent, write};
 use alloc::{sync::Arc, vec::Vec};
 use serde::Serialize;
 
-/// A notification that is written once and sent to any number of peers. Clones share the text.
+/// A notification that is written once and sent to any number of peers. Clones share the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SerializedNotification(Arc<[u8]>);
 
@@ -44,15 +44,15 @@ mod tests {
     }
 
     #[test]
-    fn params_that_are_no_object_are_refused() {
+    fn params_that_are_not_an_object_are_refused() {
         let refused = Err(NotSent::Unserializable);
         assert_eq!(SerializedNotification::new("n", Some(&[1])), refused, "a list");
         let keys = BTreeMap::from([((1, 2), 3)]);
-        assert_eq!(SerializedNotification::new("n", Some(&keys)), refused, "keys that are no strings");
+        assert_eq!(SerializedNotification::new("n", Some(&keys)), refused, "keys that are not strings");
     }
 
     #[test]
-    fn clones_share_the_text() {
+    fn clones_share_the_bytes() {
         let notification = SerializedNotification::new("n", None::<&()>).unwrap();
         assert!(core::ptr::eq(notification.clone().as_bytes(), notification.as_bytes()));
     }

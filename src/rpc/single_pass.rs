@@ -1,9 +1,9 @@
 //! Decodes a request in one pass: the parameters are decoded while the envelope around them is read.
 //! [`classify`](super::classify) followed by a decoder needs three passes.
 //!
-//! Only the straight form is accepted: the method comes before the parameters, as every observed sender writes it, and
-//! the text has no fault. Every other text is left to `classify`. So the two never disagree: a request found here is
-//! the one that `classify` would have found, and every refusal is written in one place.
+//! It accepts only the usual form: the method comes before the parameters, as every observed sender writes it, and the
+//! message has no fault. It leaves every other message to `classify`. So the two never disagree: a request found here
+//! is the one that `classify` would have found, and only `classify` refuses.
 
 use core::fmt;
 
@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 
 use super::{Id, SessionLimits, depth, message::Member};
 
-/// Returns the id and the decoded parameters, if `text` is a flawless request of this method. `None` says nothing about
-/// the text.
+/// Returns the id and the decoded parameters, if `text` is a flawless request of this method. `None` does not mean that
+/// the text is invalid: `classify` decides.
 ///
 /// `params` decodes the parameters from the members of their object. It fails if they do not fit, or if it does not
 /// read them in one pass: a member is out of order, or comes twice.
@@ -31,7 +31,7 @@ pub(crate) fn request<'t, P: Visitor<'t>>(
     if method.len() > limits.method {
         return None;
     }
-    // A text of another method ends the attempt at the method.
+    // If the method is another one, the attempt ends at its name.
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let found = deserializer.deserialize_map(Envelope { limits, method, params }).ok()?;
     deserializer.end().ok()?;
@@ -94,7 +94,7 @@ impl<'t, P: Visitor<'t>> Visitor<'t> for Envelope<'_, P> {
     }
 }
 
-/// Returns the error that ends an attempt. Nobody reads its text.
+/// Returns the error that ends an attempt. Its message is never shown.
 pub(crate) fn use_slow_path<E: Error>() -> E {
     E::custom("")
 }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_decides_what_follows() {
+    fn an_object_is_recognized_after_its_name() {
         const CASES: &[(&str, bool)] = &[
             (r#"{"a":{}}"#, true),
             ("{\"a\" \t:\r\n {}}", true),
@@ -166,7 +166,7 @@ mod tests {
         for (text, want) in CASES {
             assert_eq!(precedes_object(text.get(2..3).unwrap(), text), *want, "{text}");
         }
-        assert!(!precedes_object("a", r#"{"a":{}}"#), "it lies elsewhere");
+        assert!(!precedes_object("a", r#"{"a":{}}"#), "the name is not a slice of the text");
     }
 
     #[test]

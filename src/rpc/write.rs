@@ -207,7 +207,7 @@ mod tests {
                 r#"{"jsonrpc":"2.0","method":"n","params":{"a":1}}"#,
             ),
             (
-                "params that come out as null are absent",
+                "params that are written as null are left out",
                 text(|b| notification(b, "n", Some(&None::<u8>)).unwrap()),
                 r#"{"jsonrpc":"2.0","method":"n"}"#,
             ),
@@ -222,11 +222,11 @@ mod tests {
         let id = Id::from(7);
         let rows = [
             ("result", text(|b| assert!(result(b, &id, &unserializable()).is_err()))),
-            ("result that is a list", text(|b| assert!(result(b, &id, &[1]).is_err()))),
+            ("result that is an array", text(|b| assert!(result(b, &id, &[1]).is_err()))),
             ("result that is null", text(|b| assert!(result(b, &id, &()).is_err()))),
             ("request", text(|b| assert!(request(b, 1, "m", Some(&unserializable())).is_err()))),
             ("notification", text(|b| assert!(notification(b, "m", Some(&unserializable())).is_err()))),
-            ("params that are a list", text(|b| assert!(notification(b, "m", Some(&[1])).is_err()))),
+            ("params that are an array", text(|b| assert!(notification(b, "m", Some(&[1])).is_err()))),
         ];
         for (name, got) in rows {
             assert_eq!(got, "before|", "{name}");

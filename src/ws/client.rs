@@ -38,7 +38,7 @@ pub struct Connecting(Option<Opening>);
 struct Opening {
     search: EndSearch,
     request: ClientRequest,
-    /// The bytes of the interim answers so far.
+    /// How many bytes the interim answers have had so far.
     interim: usize,
     /// The key of the handshake: 16 random bytes in base64.
     key: [u8; 24],

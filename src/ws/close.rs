@@ -13,7 +13,7 @@ pub struct CloseCode(u16);
 impl CloseCode {
     /// 1000: done, nothing is wrong.
     pub const NORMAL: Self = Self(1000);
-    /// 1001: this side goes away, as an editor that exits.
+    /// 1001: this side goes away, like an editor that exits.
     pub const GOING_AWAY: Self = Self(1001);
     /// 1002: the peer broke the protocol.
     pub const PROTOCOL: Self = Self(1002);

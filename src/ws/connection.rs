@@ -1,4 +1,4 @@
-//! One connection from either side: the verbs that server and client share.
+//! One connection from either side: the methods that server and client share.
 
 use super::mask::Masking;
 use super::output::Phase;
@@ -33,7 +33,7 @@ pub(crate) trait Side: Debug + Sized {
     /// Returns the space for a read during the handshake.
     fn head_space(connection: &mut Connection<Self>) -> &mut [u8];
 
-    /// Returns the next event, lent.
+    /// Returns the next event, borrowed from the connection.
     fn poll_borrowed(connection: &mut Connection<Self>) -> Option<(Event<'_>, Sender<'_>)>;
 }
 
@@ -76,7 +76,7 @@ impl<S: Side> Connection<S> {
     /// is false. After an error, unlike the end of the stream, nothing more is written.
     ///
     /// Returns true if the machine wanted no more, so the socket may still have more. A poller that tells you of a
-    /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
+    /// socket only once (mio, epoll with EPOLLET) will not tell you again: read the socket once more after the pass.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
         self.read_socket(now, socket)
@@ -136,9 +136,9 @@ impl<S: Side> Connection<S> {
         self.next_pass()
     }
 
-    /// Returns the next event of the received bytes without copying it, together with the sender to answer it. Use this
-    /// if copies cost you: call it until it returns `None`, then run the pass, which writes, closes, and brings the
-    /// events of timers.
+    /// Returns the next event of the received bytes without copying it, together with a sender for your answer. Use
+    /// this if the copies cost you too much time: call it until it returns `None`, then run the pass, which writes,
+    /// closes, and returns the events of timers.
     ///
     /// ```
     /// # use ide_mcp::ws;

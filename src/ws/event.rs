@@ -1,10 +1,10 @@
-//! What happens on a WebSocket connection: lent, which costs no copy, or owned.
+//! What happens on a WebSocket connection: as borrowed events, which need no copy, or as owned ones.
 
 use super::{CloseCode, NotAccepted, ProtocolError, Refusal, Request};
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
-/// What happened on a connection, lent until the next call.
+/// What happened on a connection, borrowed from it until the next call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -106,7 +106,7 @@ pub enum Closed {
     /// The transport ended without a close frame (RFC 6455 calls that 1006): the process of the peer is gone, or the
     /// network failed.
     Abnormal,
-    /// The peer broke this rule. An open connection sent its text in the close frame.
+    /// The peer broke this rule. If the connection was open, its close frame named the rule to the peer.
     ProtocolError(ProtocolError),
     /// The server refused the opening request.
     Refused(Refusal),

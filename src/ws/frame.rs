@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn unmasking_finds_any_single_byte_beyond_ascii() {
+    fn unmasking_finds_any_single_non_ascii_byte() {
         let key = [0x92, 0x34, 0xd6, 0x78];
         for len in [0_usize, 1, 7, 8, 9, 31, 511, 512, 513, 600] {
             for wrong in (0..len).map(Some).chain([None]) {

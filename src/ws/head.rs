@@ -7,7 +7,7 @@
 /// Some clients send an empty line before the request line, after an earlier body.
 pub(crate) const EMPTY_LINE: &[u8] = b"\r\n";
 
-/// The most fields, more than any client or proxy sends; a server refuses more (431).
+/// The maximum number of fields, more than any client or proxy sends; a server refuses more (431).
 pub(crate) const MAX_FIELDS: usize = 64;
 
 /// Searches for the end of a head in bytes that arrive in pieces.
@@ -20,8 +20,8 @@ pub(crate) struct EndSearch {
 }
 
 impl EndSearch {
-    /// Returns the length of the head with its final empty line, or `None` until the head is complete. `bytes` starts
-    /// with the bytes of the last call. The error says why no further bytes can complete the head.
+    /// Returns the length of the head with its final empty line, or `None` until the head is complete. `bytes` must
+    /// begin with the bytes of the last call. The error says why further bytes cannot complete the head.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, &'static str> {
         for at in line_feeds(bytes, self.seen) {
             if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'\r') {
@@ -99,7 +99,7 @@ pub(crate) fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A header field that may appear at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "there is nothing beside none, one and several")]
+#[allow(clippy::exhaustive_enums, reason = "a field is absent, present once, or repeated")]
 pub enum HeaderField<'a> {
     /// The head has no field with this name.
     Absent,
@@ -147,15 +147,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_found_however_the_bytes_come() {
+    fn the_end_is_found_in_pieces_of_any_size() {
         let cases: &[(&str, &[u8], Result<Option<usize>, &str>)] = &[
             ("nothing", b"", Ok(None)),
             ("one line", b"GET / HTTP/1.1\r\n", Ok(None)),
-            ("a field, no end", b"G\r\na: b\r\n\r", Ok(None)),
-            ("an end", b"G\r\na: b\r\n\r\n", Ok(Some(11))),
+            ("a field, but not the end", b"G\r\na: b\r\n\r", Ok(None)),
+            ("a complete head", b"G\r\na: b\r\n\r\n", Ok(Some(11))),
             ("bytes after the end", b"G\r\n\r\n\x81\n\n", Ok(Some(5))),
             ("bare line feed", b"G\na: b", Err("a line must end in CR LF")),
-            ("bare line feed at once", b"\n", Err("a line must end in CR LF")),
+            ("a bare line feed at the start", b"\n", Err("a line must end in CR LF")),
             ("empty line in front", b"\r\nG\r\na: b\r\n\r\n", Ok(Some(13))),
             ("only an empty line", b"\r\n", Ok(None)),
             ("two empty lines in front", b"\r\n\r\nGET", Err("the request line is missing")),

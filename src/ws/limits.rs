@@ -8,7 +8,7 @@ use core::time::Duration;
 
 /// How much a connection accepts, and how long it waits. The defaults suit an editor.
 ///
-/// None of `head`, `message` and `outgoing` may be 0: then [`Client::new`](super::Client::new) fails
+/// `head`, `message` and `outgoing` must not be 0. If one is, [`Client::new`](super::Client::new) fails
 /// ([`InvalidClientRequest::ZeroLimit`](super::InvalidClientRequest::ZeroLimit)), and a server ends at once
 /// ([`Closed::ZeroLimit`](super::Closed::ZeroLimit)).
 ///
@@ -19,17 +19,17 @@ use core::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most bytes of the head of an opening handshake, including its final empty line. Default 8 KiB; the real
-    /// client sends less than 1 KiB. A server answers a longer head with 431.
+    /// The maximum size of the head of an opening handshake, in bytes, including its final empty line. Default 8 KiB;
+    /// the real client sends less than 1 KiB. A server answers a longer head with 431.
     pub head: usize,
-    /// How long the head of the opening handshake may take to arrive, from the creation of the connection, however
-    /// slowly bytes trickle in. Default 5 s. Then a server answers 408.
+    /// How long the head of the opening handshake may take to arrive, counted from the creation of the connection, even
+    /// if bytes keep trickling in. Default 5 s. After that a server answers 408.
     pub handshake: Duration,
-    /// The most bytes of a message, with all its fragments. Default 64 MiB, because a proposed change contains a whole
-    /// file. A longer message is closed with 1009.
+    /// The maximum size of a message in bytes, with all its fragments. Default 64 MiB, because a proposed change
+    /// contains a whole file. A longer message ends the connection with 1009.
     pub message: usize,
-    /// The most empty fragments in a message, not counting its last. Default 1,024: they cost work and carry no data.
-    /// With more, the connection is closed with 1008.
+    /// How many empty fragments a message may have, not counting its last. Default 1,024: they cost work and carry no
+    /// data. With more, the connection is closed with 1008.
     pub empty_fragments: u32,
     /// The high-water mark of the send buffer. Default 8 MiB. At the mark the connection sends only answers, and reads
     /// without delivering. It stops reading once it holds one message and one mark of bytes after the message in
@@ -43,8 +43,8 @@ pub struct Limits {
     /// How long a peer may be silent before it is pinged, and before the connection ends. Default 30 s and 60 s, as in
     /// the reference editors; `None` for no keepalive.
     pub keepalive: Option<Keepalive>,
-    /// How long the peer may take to answer our close frame once it is written. Default 2 s. Before that, this is the
-    /// longest time between two writes, and [`stalled`](Limits::stalled) applies as well.
+    /// How long the peer may take to answer our close frame once it is written. Default 2 s. Until it is written, this
+    /// is also the longest time that may pass between two writes, and [`stalled`](Limits::stalled) applies as well.
     pub close: Duration,
     /// How long the last bytes may take to be written after the connection has ended. Default 2 s.
     pub drain: Duration,
@@ -57,8 +57,8 @@ impl Limits {
         required.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
     }
 
-    /// Returns the most bytes that a connection may have received and not delivered: the message in progress, what may
-    /// follow it at the high-water mark or between two polls, and the piece that exceeds that.
+    /// Returns the maximum number of bytes that a connection may have received and not delivered: the message in
+    /// progress, what may follow it at the high-water mark or between two polls, and the piece that exceeds that.
     #[cfg(feature = "ide")]
     pub(crate) const fn max_received(&self) -> usize {
         let (at_the_mark, unpolled) =

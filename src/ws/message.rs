@@ -14,7 +14,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Default)]
 pub(crate) struct Message {
-    /// `None` before any part of the message has arrived, and after it was dropped.
+    /// The kind of the message; `None` before any part of it has arrived, and after it was dropped.
     pub(super) kind: Option<Kind>,
     content: Content,
     /// The length of all fragments so far. The last one counts in full, even if it has not arrived in full.
@@ -34,7 +34,7 @@ enum Content {
 
 impl Message {
     /// Returns the kind of message that a frame with this opcode belongs to, or `None` for a control frame. The error
-    /// is the rule that such a frame would break now.
+    /// names the rule that such a frame would break at this point.
     pub(crate) const fn admit(&self, opcode: Opcode) -> Result<Option<Kind>, ProtocolError> {
         match (opcode, self.kind) {
             (Opcode::Close | Opcode::Ping | Opcode::Pong, _) => Ok(None),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn both_kinds_share_one_memory() {
+    fn both_kinds_use_the_same_memory() {
         let mut message = Message::default();
         receive(&mut message, Kind::Binary, &[0xff; 5000], 5000, true);
         message.finish().unwrap();

@@ -37,11 +37,11 @@
 //! | sends | yes | answers, pongs and the close frame; after the end of the transport no answers | as Full |
 //! | ends | | after 30 s in which less than the mark was written | as Full |
 //!
-//! The mark is the high-water mark of the send buffer ([`Limits::outgoing`]). The room is space for one message
-//! ([`Limits::message`]) and one mark of bytes, after the message in progress. A peer with the same limits has at most
-//! this many bytes unwritten, because at its own mark it sends only answers. So if both ends are Full, one of them can
-//! write its whole send buffer into the room of the other. Then it is no longer Full, delivers the messages it has
-//! read, and reads on.
+//! *Mark* is the high-water mark of the send buffer ([`Limits::outgoing`]). *Room* is space in the receive buffer,
+//! after the message in progress, for one message ([`Limits::message`]) and one mark of bytes. A peer with the same
+//! limits has at most this many bytes unwritten, because at its own mark it sends only answers. So if both ends are
+//! Full, one of them can write its whole send buffer into the room of the other. Then it is no longer Full, delivers
+//! the messages it has read, and reads on.
 
 mod client;
 mod close;

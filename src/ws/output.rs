@@ -29,7 +29,7 @@ pub(crate) enum Phase {
     Reported,
 }
 
-/// The timers of a connection, beside its pulse.
+/// The timers of a connection, apart from its keepalive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Timer {
     /// The phase is over, see [`Output::time_phase`].
@@ -53,7 +53,7 @@ pub(crate) struct Output<M> {
     pub(crate) limits: Limits,
     /// The end, until it is reported.
     closed: Option<Closed>,
-    /// The pong that waits while [`MAX_PONGS`] others lie unwritten.
+    /// The pong that waits while [`MAX_PONGS`] others are still unwritten.
     waiting_pong: Option<Box<[u8]>>,
     /// Where the last pong, or our close frame, ends in the outgoing stream. No pong follows a close frame.
     last_pong_ends: u64,
@@ -69,11 +69,12 @@ pub(crate) struct Output<M> {
     pub(crate) pass: Pass,
     /// Where in the outgoing stream [`Timer::Stalled`] is set again.
     extended_at: u64,
-    /// True while the connection waits for its reader, even if it may wait forever: then no timer shows it.
+    /// True while the connection waits for the peer to read. It may be allowed to wait forever, and then no timer would
+    /// show it.
     is_watched: bool,
 }
 
-/// The most pongs that lie unwritten in the send buffer. Pings that arrive in one read are answered before anything can
+/// How many pongs may be unwritten in the send buffer. Pings that arrive in one read are answered before anything can
 /// be written; cases 2.10 and 2.11 of the Autobahn test suite send ten and expect ten answers.
 ///
 /// While the peer reads, every ping gets its answer. If it does not, [`MAX_PONGS`] are answered, and the pong for the
@@ -82,8 +83,8 @@ pub(crate) struct Output<M> {
 const MAX_PONGS: u8 = 16;
 
 impl<M: Masking> Output<M> {
-    /// The length of the header of a message of 126 to 65,535 bytes, as most are. The buffer reserves it, so that the
-    /// text is written in place.
+    /// The length of the header of a message of 126 to 65,535 bytes, the size of most messages. The buffer reserves
+    /// this much, so that the text can be written in place.
     #[cfg(feature = "mcp")]
     const RESERVED: usize = if M::MASKS { 8 } else { 4 };
 
@@ -117,7 +118,7 @@ impl<M: Masking> Output<M> {
         self.now = self.now.max(now);
     }
 
-    /// Notes that the opening handshake has succeeded.
+    /// Records that the opening handshake has succeeded.
     pub(crate) fn open(&mut self) {
         self.phase = Phase::Open;
         self.time_phase();
@@ -126,7 +127,7 @@ impl<M: Masking> Output<M> {
         self.watch_fill();
     }
 
-    /// Notes that a byte arrived from the peer.
+    /// Records that a byte arrived from the peer.
     #[inline]
     pub(crate) fn on_activity(&mut self) {
         // Above the high-water mark we may stop reading, so silence does not mean that the peer is dead.
@@ -221,8 +222,9 @@ impl<M: Masking> Output<M> {
     }
 
     /// Begins a text message, whose length is known only once it is written, and returns where its text begins in the
-    /// buffer. Above the high-water mark a message is an answer, and is sent. After the end of the transport it is
-    /// refused there, because the input that is still delivered must not cause unbounded output.
+    /// buffer. Above the high-water mark only answers are written, and they are accepted. But after the end of the
+    /// transport they are refused above the mark, because the input that is still delivered must not cause unbounded
+    /// output.
     #[cfg(feature = "mcp")]
     pub(crate) fn begin_message(&mut self) -> Result<usize, NotSent> {
         let goes_nowhere = self.is_cut_off && self.tx.is_full();
@@ -301,8 +303,8 @@ impl<M: Masking> Output<M> {
         self.end(Closed::Remote { code, reason: reason.into() });
     }
 
-    /// Ends the connection because the peer broke a rule. An open connection sends the rule in its close
-    /// frame first.
+    /// Ends the connection because the peer broke a rule. If the connection is open, it first sends a close frame that
+    /// names the rule.
     pub(crate) fn fail(&mut self, error: ProtocolError) {
         self.end_with(error.close_code(), error.rule(), Closed::ProtocolError(error));
     }
@@ -322,7 +324,7 @@ impl<M: Masking> Output<M> {
         self.end(closed);
     }
 
-    /// Notes the end of the peer's stream. A second call means that nothing can be written either.
+    /// Records the end of the peer's stream. A second call means that nothing can be written either.
     pub(crate) fn cut_off(&mut self) {
         if core::mem::replace(&mut self.is_cut_off, true) {
             self.is_severed = true;
@@ -379,7 +381,7 @@ impl<M: Masking> Output<M> {
         if self.has_ended() && self.drain_is_over() { &[] } else { self.tx.pending() }
     }
 
-    /// Notes that `n` pending bytes were written. Returns true if anything waited for that, or may have.
+    /// Records that `n` pending bytes were written. Returns true if anything was, or may have been, waiting for that.
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) -> bool {
         if n == 0 {
@@ -393,7 +395,7 @@ impl<M: Masking> Output<M> {
         has_waited || !self.is_open()
     }
 
-    /// Continues with the waiting pong and the timers, because the send buffer may have room now.
+    /// Sends the waiting pong if the send buffer now has room for it, and updates the timers.
     #[cold]
     fn has_room(&mut self) {
         if self.tx.written() >= self.last_pong_ends {

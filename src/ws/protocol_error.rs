@@ -19,7 +19,7 @@ pub enum ProtocolError {
     FragmentedControlFrame,
     /// A 64-bit length has its most significant bit set (section 5.2).
     LengthOutOfRange,
-    /// A length is not written in the fewest possible bytes (section 5.2).
+    /// A length is not written in the minimum number of bytes (section 5.2).
     LengthNotMinimal,
     /// A client's frame is not masked (section 5.1).
     Unmasked,
@@ -41,7 +41,7 @@ pub enum ProtocolError {
     TooManyEmptyFragments,
     /// A binary message came on a connection that accepts only text; reported by a layer above.
     UnexpectedBinary,
-    /// More texts were invalid than a layer above tolerates; reported by that layer.
+    /// More messages were invalid than a layer above tolerates; reported by that layer.
     TooManyMalformedMessages,
 }
 

@@ -4,13 +4,13 @@
 //! message stays in the buffer until it is complete, as long as it is binary or pure ASCII. The bytes of every other
 //! partial frame are unmasked, checked and moved into one contiguous message buffer, which also joins fragments.
 //!
-//! Either way, text is checked as it arrives, and the first invalid byte fails. Memory is reserved in proportion to the
-//! bytes that have arrived, whatever length a header claims.
+//! Either way, text is checked as it arrives, and fails at the first invalid byte. Memory is reserved in proportion to
+//! the bytes that have arrived, whatever length a header claims.
 //!
 //! ```text
 //!                ┌────────────────── whole: lent from the buffer ◀──┐
 //!                ▼                                                  │
-//!  Nothing ── a message of one frame, not whole ──────────▶ Held ───┤
+//!  Nothing ── a message of one frame, incomplete ─────────▶ Held ───┤
 //!   │    ▲                                                          │ not ASCII, or discarded
 //!   │    └── whole: the fragment joins, or the message is lent ◀┐   ▼
 //!   └─────── a fragment ──────────────────────────────────────▶ Moved
@@ -145,8 +145,9 @@ impl Receiver {
         matches!(self.part, Some(Part { place: Place::Held(_), .. }))
     }
 
-    /// Returns true if a frame that stays in the buffer is incomplete, and no rule is broken so far. Bytes that arrive
-    /// one at a time come through here, so this must cost next to nothing. [`Receiver::next`] handles everything else.
+    /// Returns true if a frame that stays in the buffer is incomplete, and breaks no rule so far. This runs for each of
+    /// the bytes that arrive one at a time, so it must cost next to nothing. [`Receiver::next`] handles everything
+    /// else.
     #[inline]
     pub(crate) fn awaits_more(&mut self) -> bool {
         let Some(Part { len, done, key, place: Place::Held(kind) }) = &mut self.part else { return false };
@@ -358,7 +359,7 @@ mod tests {
         receiver
     }
 
-    /// Returns, as texts, the items of bytes that arrive in pieces of `cut`, in the steps of the machines.
+    /// Returns the items of bytes that arrive in pieces of `cut`, as strings. Takes the same steps as the machines.
     fn received(bytes: &[u8], cut: usize, masked: bool, limit: usize, discard: bool) -> Vec<String> {
         let limits = Limits { message: limit, ..Limits::default() };
         let (mut receiver, mut found) = (Receiver::new(masked), Vec::new());
@@ -396,14 +397,14 @@ mod tests {
     /// Name, first bytes and payloads of frames, and their items with a limit of 12 bytes.
     const CASES: &[(&str, &[(u8, &[u8])], &[&str])] = &[
         ("text", &[(0x81, b"Hello")], &["Text Hello"]),
-        ("nothing", &[(0x81, b""), (0x82, b""), (0x89, b"")], &["Text ", "Binary ", "Ping "]),
+        ("without content", &[(0x81, b""), (0x82, b""), (0x89, b"")], &["Text ", "Binary ", "Ping "]),
         (
             "text at the limit, not ASCII",
             &[(0x81, b"a\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9ebc")],
             &["Text a\\xc3\\xa9\\xe2\\x82\\xac\\xf0\\x9d\\x84\\x9ebc"],
         ),
         (
-            "binary, and one after it",
+            "binary, and another after it",
             &[(0x82, b"\xff\x80a\0"), (0x81, b"b")],
             &["Binary \\xff\\x80a\\x00", "Text b"],
         ),
@@ -417,17 +418,25 @@ mod tests {
             &[(2, b"\xff"), (0, b"\xfe"), (0x80, b""), (0x82, b"e")],
             &["Binary \\xff\\xfe", "Binary e"],
         ),
-        ("above the limit", &[(0x81, b"ok"), (0x82, b"thirteen byte")], &["Text ok", "MessageTooBig"]),
-        ("above it together", &[(2, b"seven b"), (0x80, b"six by")], &["MessageTooBig"]),
-        ("at it together", &[(2, b"six by"), (0x80, b"six by")], &["Binary six bysix by"]),
+        ("longer than the limit", &[(0x81, b"ok"), (0x82, b"thirteen byte")], &["Text ok", "MessageTooBig"]),
+        (
+            "fragments that exceed the limit together",
+            &[(2, b"seven b"), (0x80, b"six by")],
+            &["MessageTooBig"],
+        ),
+        (
+            "fragments that reach the limit together",
+            &[(2, b"six by"), (0x80, b"six by")],
+            &["Binary six bysix by"],
+        ),
         (
             "a long ping",
             &[(0x89, b"it is longer than messages are")],
             &["Ping it is longer than messages are"],
         ),
-        ("continues nothing", &[(0x80, b"a")], &["StrayContinuation"]),
-        ("between fragments", &[(1, b"a"), (0x81, b"b")], &["InterleavedMessage"]),
-        ("fragments that are no text", &[(1, b"a\xc3"), (0x80, b"b")], &["InvalidUtf8"]),
+        ("a continuation of nothing", &[(0x80, b"a")], &["StrayContinuation"]),
+        ("a message between fragments", &[(1, b"a"), (0x81, b"b")], &["InterleavedMessage"]),
+        ("fragments that are not UTF-8", &[(1, b"a\xc3"), (0x80, b"b")], &["InvalidUtf8"]),
         ("fragments that end inside a character", &[(1, b"a"), (0x80, b"\xc3")], &["InvalidUtf8"]),
     ];
 
@@ -441,25 +450,25 @@ mod tests {
                     assert_eq!(
                         received(&bytes, cut, masked, 12, false),
                         *expected,
-                        "{name}, cut every {cut}"
+                        "{name}, in pieces of {cut}"
                     );
                 }
             }
         }
-        // After this much, the receiver releases its buffer.
+        // More than this, and the receiver releases its buffer.
         let text = "x".repeat(LONG + 1) + "\u{e9}" + &"y".repeat(3000);
         for cut in [1, 7, 1000, LONG + 9, LONG + 10, 30_000] {
             let found = received(&frame(0x81, text.as_bytes(), true), cut, true, 1 << 20, false);
-            assert_eq!(found, [format!("Text {}", text.as_bytes().escape_ascii())], "cut every {cut}");
+            assert_eq!(found, [format!("Text {}", text.as_bytes().escape_ascii())], "in pieces of {cut}");
         }
     }
 
     #[test]
-    fn text_fails_before_it_is_whole() {
+    fn text_fails_at_its_first_invalid_byte() {
         let mut bytes = frame(0x81, b"ab\xffdefgh", true);
         bytes.truncate(bytes.len() - 5);
         for cut in 1..=bytes.len() {
-            assert_eq!(received(&bytes, cut, true, 12, false), ["InvalidUtf8"], "cut every {cut}");
+            assert_eq!(received(&bytes, cut, true, 12, false), ["InvalidUtf8"], "in pieces of {cut}");
         }
     }
 
@@ -471,14 +480,14 @@ mod tests {
             frames.iter().flat_map(|(first, payload)| frame(*first, payload, true)).collect();
         for cut in 1..=bytes.len() {
             let mut found = received(&bytes, cut, true, 12, true);
-            // The machines drop what lies in the buffer.
+            // The machines drop messages that are lent from the buffer.
             found.retain(|item| !matches!(item.as_str(), "Text \\xff\\xfe" | "Binary bin"));
-            assert_eq!(found, ["Close "], "cut every {cut}");
+            assert_eq!(found, ["Close "], "in pieces of {cut}");
         }
     }
 
     #[test]
-    fn messages_stay_in_the_buffer_if_possible() {
+    fn messages_stay_in_the_receive_buffer_if_possible() {
         let limits = Limits::default();
         for (name, first, payload, held) in [
             ("ASCII", 0x81, &b"abc"[..], true),

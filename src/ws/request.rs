@@ -55,7 +55,7 @@ impl<'a> Request<'a> {
         self.0.iter()
     }
 
-    /// Returns the field with this name, ignoring case.
+    /// Returns the field with this name, compared without case.
     #[must_use]
     pub fn single(&self, name: &str) -> HeaderField<'a> {
         self.0.single(name)
@@ -125,7 +125,7 @@ impl<'a> Target<'a> {
 pub struct Refusal {
     /// The status of the answer.
     pub status: Status,
-    /// What is wrong, in words; also the body of the answer.
+    /// What is wrong, in words. It is also the body of the answer.
     pub reason: &'static str,
 }
 
@@ -145,7 +145,7 @@ impl Refusal {
         }
         let length = self.reason.len().saturating_add(1).to_string();
         push(out, &["Content-Type: text/plain; charset=utf-8\r\nContent-Length: ", &length]);
-        // The body ends with a line feed, so that a terminal shows it well.
+        // The body ends with a line feed, so that a terminal shows it on a line of its own.
         push(out, &["\r\n\r\n", self.reason, "\n"]);
     }
 }
@@ -218,7 +218,7 @@ impl<'a> Needed<'a> {
         let mut found = Self::default();
         for field in fields {
             let is = |name: &str| field.name.eq_ignore_ascii_case(name);
-            // The length alone tells nearly all names apart, before a byte is compared.
+            // The length alone distinguishes nearly all names, before a byte is compared.
             match field.name.len() {
                 6 if is("expect") => return Err(bad("Expect is not accepted")),
                 7 if is("upgrade") => found.upgrade |= names(field.value, "websocket"),
@@ -269,8 +269,8 @@ pub(crate) fn write_acceptance(key: &Key, subprotocol: Option<&str>, out: &mut V
     push(out, &["\r\n\r\n"]);
 }
 
-/// Returns the proof that a server understood the key (RFC 6455 section 4.2.2, step 5.4): base64 of
-/// SHA-1 of the key and a fixed text.
+/// Returns the proof that a server understood the key (RFC 6455 section 4.2.2, step 5.4): base64 of SHA-1 of the key
+/// and a fixed string.
 pub(crate) fn accept_key(key: &[u8]) -> [u8; 28] {
     let digest =
         Sha1::new().chain_update(key).chain_update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").finalize();
@@ -354,16 +354,22 @@ mod tests {
             ("Expect", GET, "", &["Expect: 100-continue"], 400),
             ("other fields of the same lengths", GET, "", OTHERS, 101),
             ("no Upgrade", GET, "Upgrade", &[], 400),
-            ("its word in another field", GET, "Upgrade", &["Trailer: websocket"], 400),
-            ("Upgrade names it twice", GET, "", &["Upgrade: websocket"], 101),
-            ("Upgrade to another", GET, "Upgrade", &["Upgrade: websockets"], 400),
+            ("websocket only in another field", GET, "Upgrade", &["Trailer: websocket"], 400),
+            ("Upgrade names websocket twice", GET, "", &["Upgrade: websocket"], 101),
+            ("Upgrade names another protocol", GET, "Upgrade", &["Upgrade: websockets"], 400),
             ("no Connection", GET, "Connection", &[], 400),
-            ("Connection's word in another field", GET, "Connection", &["User-Agent: upgrade"], 400),
-            ("Connection names it twice", GET, "", &["Connection: upgrade"], 101),
-            ("a longer word", GET, "Connection", &["Connection: keep-alive-upgradex"], 400),
+            ("upgrade only in another field", GET, "Connection", &["User-Agent: upgrade"], 400),
+            ("Connection names upgrade twice", GET, "", &["Connection: upgrade"], 101),
+            ("Connection has a longer word", GET, "Connection", &["Connection: keep-alive-upgradex"], 400),
             ("no version", GET, "Sec-WebSocket-Version", &[], 400),
             ("version 12", GET, "Sec-WebSocket-Version", &["Sec-WebSocket-Version: 12"], 426),
-            ("two versions in one", GET, "Sec-WebSocket-Version", &["Sec-WebSocket-Version: 13, 8"], 426),
+            (
+                "two versions in one field",
+                GET,
+                "Sec-WebSocket-Version",
+                &["Sec-WebSocket-Version: 13, 8"],
+                426,
+            ),
             ("two versions", GET, "", &["Sec-WebSocket-Version: 13"], 400),
             ("no key", GET, "Sec-WebSocket-Key", &[], 400),
             ("two keys", GET, "", &["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="], 400),
@@ -393,13 +399,13 @@ mod tests {
             ("folded field", GET, "", &["X: a", " b"], 400),
             ("space before the colon", GET, "", &["X : a"], 400),
             ("control character in a value", GET, "", &["X: a\u{1}b"], 400),
-            ("no name", GET, "", &[": a"], 400),
+            ("a field without a name", GET, "", &[": a"], 400),
         ];
         for (name, line, without, with, expected) in cases {
             let found = check(head(line, without, with).as_bytes());
             assert_eq!(found.map_or_else(|refusal| refusal.status.code(), |_| 101), *expected, "{name}");
         }
-        assert!(check((head(GET, "", &[]) + "x").as_bytes()).is_err(), "bytes after it");
+        assert!(check((head(GET, "", &[]) + "x").as_bytes()).is_err(), "bytes after the head");
     }
 
     #[test]
@@ -443,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_a_whole_answer() {
+    fn a_refusal_is_a_complete_answer() {
         let mut out = Vec::new();
         Refusal::new(Status::Forbidden, "no").write(&mut out);
         let expected = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\

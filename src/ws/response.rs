@@ -143,7 +143,7 @@ pub enum NotAccepted {
     /// The head of the answer, or of the interim answers (100, 103) together, is longer than
     /// [`Limits::head`](super::Limits::head).
     TooLong,
-    /// The status is not 101: the number, and the phrase beside it.
+    /// The status is not 101: its number, and the phrase that the server sent with it.
     Status(u16, Box<str>),
     /// The `Upgrade` or `Connection` field does not name the change of protocol (RFC 6455 section 4.1).
     NotUpgraded,
@@ -267,14 +267,18 @@ mod tests {
         let request = ClientRequest::new("h").subprotocol("x").subprotocol("mcp");
         let cases: &[(&str, &[&str], Result<Option<usize>, NotAccepted>)] = &[
             ("no sub-protocol", &[LINE, UPGRADE, ACCEPT], Ok(None)),
-            ("the second", &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: mcp\r\n"], Ok(Some(1))),
             (
-                "one not offered",
+                "the second of the offered sub-protocols",
+                &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: mcp\r\n"],
+                Ok(Some(1)),
+            ),
+            (
+                "a sub-protocol that was not offered",
                 &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: y\r\n"],
                 Err(NotAccepted::UnknownSubprotocol),
             ),
             (
-                "one offered in other letters",
+                "an offered sub-protocol in another case",
                 &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: MCP\r\n"],
                 Err(NotAccepted::UnknownSubprotocol),
             ),
@@ -288,8 +292,8 @@ mod tests {
                 &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Extensions: permessage-deflate\r\n"],
                 Err(NotAccepted::UnknownExtension),
             ),
-            ("no proof", &[LINE, UPGRADE], Err(NotAccepted::WrongAccept)),
-            ("two proofs", &[LINE, UPGRADE, ACCEPT, ACCEPT], Err(NotAccepted::WrongAccept)),
+            ("no Sec-WebSocket-Accept", &[LINE, UPGRADE], Err(NotAccepted::WrongAccept)),
+            ("two of Sec-WebSocket-Accept", &[LINE, UPGRADE, ACCEPT, ACCEPT], Err(NotAccepted::WrongAccept)),
             ("no Upgrade", &[LINE, "Connection: Upgrade\r\n", ACCEPT], Err(NotAccepted::NotUpgraded)),
             ("no Connection", &[LINE, "Upgrade: websocket\r\n", ACCEPT], Err(NotAccepted::NotUpgraded)),
             (
@@ -298,7 +302,7 @@ mod tests {
                 Err(NotAccepted::Status(401, "Unauthorized".into())),
             ),
             ("HTTP/1.0", &["HTTP/1.0 101 X\r\n", UPGRADE, ACCEPT], Err(NotAccepted::Malformed)),
-            ("no HTTP", &["SSH-2.0-x\r\n"], Err(NotAccepted::Malformed)),
+            ("not HTTP", &["SSH-2.0-x\r\n"], Err(NotAccepted::Malformed)),
         ];
         for (name, parts, expected) in cases {
             let head = parts.concat() + "\r\n";
@@ -311,7 +315,7 @@ mod tests {
         assert_eq!(
             check(after.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &request),
             Err(NotAccepted::Malformed),
-            "bytes after it"
+            "bytes after the head"
         );
     }
 }

@@ -10,7 +10,7 @@ use crate::outbox::{NotSent, Outbox, To};
 #[cfg(feature = "mcp")]
 use alloc::vec::Vec;
 
-/// Whether more of a message follows a part of it.
+/// Says whether this part of a message is its last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "a frame has one bit for it")]
 pub enum Part {
@@ -20,7 +20,7 @@ pub enum Part {
     Last,
 }
 
-/// Sends on a connection, even while an event of it is lent.
+/// Sends on a connection, even while you borrow one of its events.
 ///
 /// `poll_borrowed` returns it beside the event: the two borrow different fields.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Sender<'_> {
 #[cfg(feature = "mcp")]
 impl Outbox for Sender<'_> {
     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
-        // Only the writing depends on the message, so only the writing is compiled for each kind.
+        // Only `write` depends on the type of the message, so only that part is compiled once for each type.
         let body = half!(&mut self.0, half => half.begin_message())?;
         write(half!(&mut self.0, half => half.tx.buffer()));
         half!(&mut self.0, half => half.end_message(body))

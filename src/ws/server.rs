@@ -9,7 +9,7 @@ use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, SendError, Sender};
 use crate::Time;
 
-/// The server's side of one accepted socket. [`ws`](super) has a drawing of its states.
+/// The server's side of one accepted socket. [`ws`](super) has a diagram of its states.
 ///
 /// Feed it what you read, and poll it until it waits; [`Output`](crate::Output) has the rules of the loop.
 ///
@@ -120,8 +120,8 @@ impl Server {
         self.stream.next_event()
     }
 
-    /// Returns the length of a valid head, once it is complete. An invalid, late or too long head ends
-    /// the connection.
+    /// Returns the length of a valid head, once it is complete. A head that is invalid, late or too long ends the
+    /// connection.
     fn read_head(&mut self) -> Option<usize> {
         let Opening::Reading(search) = &mut self.side.0 else { return None };
         let found = match self.stream.read_head(search) {
@@ -190,10 +190,10 @@ mod tests {
     #[cfg(feature = "ide")]
     use crate::{Output, ws::OwnedEvent};
 
-    /// The close frame with 1001 has the reason, and the application learns that time ran out.
+    /// The close frame has the code 1001 and the reason, and the application learns that the time ran out.
     #[cfg(feature = "ide")]
     #[test]
-    fn time_out_goes_away_with_the_reason() {
+    fn time_out_closes_with_going_away_and_the_reason() {
         let mut server = Server::new(Limits::default(), Time::ZERO);
         let head = "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";

@@ -11,7 +11,7 @@ use super::sender::Sender;
 use super::{Closed, Event, Limits, ProtocolError, utf8};
 use crate::Time;
 
-/// A connection. Its halves are two fields, so that one can be lent while you use the other.
+/// A connection. Its halves are two fields, so that one can be borrowed while you use the other.
 #[derive(Debug)]
 pub(crate) struct Stream<M> {
     pub(crate) input: Receiver,
@@ -65,7 +65,8 @@ impl<M: Masking> Stream<M> {
     }
 
     /// Returns true if a quick check shows that only more bytes can bring an event.
-    // This and the functions below run for every byte of a frame that comes byte by byte, where a call would show.
+    // If a frame comes byte by byte, this and the functions below run for every byte, and a call that is not inlined
+    // shows in measurements.
     #[inline(always)]
     pub(crate) fn awaits_more(&mut self) -> bool {
         if self.input.is_holding() {
@@ -88,8 +89,8 @@ impl<M: Masking> Stream<M> {
         self.next_event_of_any_kind()
     }
 
-    /// Returns true if the connection is open, its transport has not ended, and its send buffer is not full, as is
-    /// nearly always so.
+    /// Returns true if the connection is open, its transport has not ended, and its send buffer is not full, which is
+    /// nearly always the case.
     #[inline]
     pub(crate) fn flows(&self) -> bool {
         self.output.is_open() && !self.output.is_cut_off && !self.output.tx.is_full()
@@ -211,7 +212,7 @@ impl<M: Masking> Stream<M> {
         }
     }
 
-    /// Ends the connection because more bytes arrived than it accepts.
+    /// Ends the connection because it was fed more bytes than it accepts.
     pub(crate) fn overfeed(&mut self, now: Time) {
         self.output.set_now(now);
         if self.output.is_reading() {

@@ -1,5 +1,5 @@
-//! Checks UTF-8 that arrives in pieces: each byte once, as it arrives, failing at the first byte that cannot be part of
-//! any text (RFC 6455 section 8.1).
+//! Checks UTF-8 that arrives in pieces: each byte once, as it arrives. The check fails at the first byte that cannot be
+//! part of any text (RFC 6455 section 8.1).
 
 use alloc::string::String;
 
@@ -7,7 +7,7 @@ use alloc::string::String;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidUtf8;
 
-/// Checks a whole text, with vectors if it is long enough to repay them.
+/// Checks a whole text, with vectors if it is long enough for them to pay off.
 #[inline]
 pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
     #[cfg(feature = "simd")]
@@ -120,14 +120,14 @@ mod tests {
             }
             for cut in 1..=bytes.len().clamp(1, 9) {
                 let expected = String::from_utf8(bytes.clone()).map_err(|_| InvalidUtf8);
-                assert_eq!(cut_every(&bytes, cut), expected, "{bytes:x?} cut every {cut}");
+                assert_eq!(cut_every(&bytes, cut), expected, "{bytes:x?} in pieces of {cut}");
             }
             Ok(())
         });
     }
 
     #[test]
-    fn cut_character_waits_for_its_end() {
+    fn a_cut_character_waits_for_its_other_bytes() {
         for text in ["\u{e9}\u{20ac}\u{1d11e}a", "a\u{1d11e}\u{1d11e}", &"\u{20ac}".repeat(30)] {
             for cut in 0..=text.len() {
                 let (mut carry, mut found) = (Carry::default(), String::new());
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn fails_at_first_byte_beyond_valid_text() {
+    fn fails_at_the_first_invalid_byte() {
         for (name, bytes) in [
             ("no lead byte", &b"\x80"[..]),
             ("overlong, two bytes", b"\xc0"),
@@ -150,7 +150,7 @@ mod tests {
             ("surrogate", b"\xed\xa0"),
             ("overlong, four bytes", b"\xf0\x80"),
             ("above U+10FFFF", b"\xf4\x90"),
-            ("above every plane", b"\xf5"),
+            ("a byte that UTF-8 never uses", b"\xf5"),
             ("broken continuation", b"\xe2\x82A"),
         ] {
             let (mut carry, mut text) = (Carry::default(), String::new());

@@ -189,7 +189,7 @@ fn draining_client_does_not_become_ready() {
     let mut agent = Agent::negotiating();
     agent.client.drain();
     assert_eq!(agent.receive(HELLO), [""; 0]);
-    assert_eq!(agent.events(), ["failed: the session ended first"]);
+    assert_eq!(agent.events(), ["failed: the session ended before the server answered"]);
     assert!(!agent.client.is_ready());
 }
 

@@ -246,7 +246,11 @@ fn resource_of_a_tool_is_a_call() {
         ("result", respond, format!(r#""result":{{"contents":[{}]}}}}"#, one("[]"))),
         ("result as any object", respond_with, format!(r#""result":{{"contents":[{}]}}}}"#, one("[]"))),
         ("two texts", several, format!(r#""result":{{"contents":[{},{note}]}}}}"#, one("a"))),
-        ("no text", empty, r#""error":{"code":-32603,"message":"the tool answered without a text"}}"#.into()),
+        (
+            "no text",
+            empty,
+            r#""error":{"code":-32603,"message":"the tool answered without any text"}}"#.into(),
+        ),
         ("failed tool", failed, r#""error":{"code":-32603,"message":"no tabs"}}"#.into()),
         ("error", fail, r#""error":{"code":-32000,"message":"no tabs"}}"#.into()),
     ];

@@ -131,7 +131,7 @@ fn nested_batch_differs_from_forbidden_batch() {
     let within = "a batch within a batch: put its messages into the outer one";
     let rows = [
         ("2025-03-26", PeerFault::NestedBatch, within),
-        ("2025-11-25", PeerFault::Batch, "a batch, which version 2025-03-26 alone has: send"),
+        ("2025-11-25", PeerFault::Batch, "a batch, which only version 2025-03-26 has: send"),
     ];
     for (version, want, message) in rows {
         let mut bench = ready(version);

@@ -105,7 +105,8 @@ fn list_whose_cursor_leads_nowhere_ends_with_what_was_read() {
             listed.iter().all(|tool| tool.starts_with("t0")) && !listed.is_empty(),
             "{cursor}: {listed:?}"
         );
-        let note = "agent: the cursor of a page came before, or is not a string: the list ends there\n";
+        let note =
+            "agent: the cursor of a page repeats an earlier one, or is not a string: the list ends there\n";
         assert_eq!(agent.end(), (Some(0), note.into()), "{cursor}");
     }
 }

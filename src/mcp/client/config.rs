@@ -40,7 +40,7 @@ pub struct ClientConfig {
     pub initialize_timeout: Duration,
     /// How long the server may take to answer a request without a timeout of its own. Default [`Timeout::REQUEST`].
     pub request_timeout: Duration,
-    /// Which requests of the server you answer yourself. Default none. Declare their capabilities as well.
+    /// Which requests of the server you answer yourself. Default none. Declare the capabilities for them as well.
     pub forward: Forward,
     /// How long you may take to answer a request of the server before the client answers it with an error. Default
     /// [`Timeout::CALL`].
@@ -49,13 +49,13 @@ pub struct ClientConfig {
     /// and how long a form waits for the person. Default [`Timeout::LONGEST_CALL`].
     pub longest_call: Duration,
     /// When to send JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none, because the pings of WebSocket
-    /// have the same effect and are invisible to MCP. Pings do not count against [`SessionLimits::requests`]. None is
-    /// sent while the [`Outbox`](crate::Outbox) is full, so whoever owns the transport must end a connection whose peer
-    /// does not read.
+    /// have the same effect and are invisible to MCP. Pings do not count against [`SessionLimits::requests`]. While the
+    /// [`Outbox`](crate::Outbox) is full, no ping is sent, so the owner of the transport must end a connection whose
+    /// peer does not read.
     pub keepalive: Option<Keepalive>,
-    /// The most pages of a list. Default 64; real lists have one.
+    /// The maximum number of pages of a list. Default 64; real lists have one.
     pub list_pages: usize,
-    /// The most bytes of a list that comes in several pages. Default 16 MiB.
+    /// The maximum size, in bytes, of a list that comes in several pages. Default 16 MiB.
     pub list_bytes: usize,
     /// The limits of the session.
     pub limits: SessionLimits,

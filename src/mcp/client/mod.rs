@@ -63,7 +63,7 @@ pub struct ClientRole {
 
 impl Client {
     /// Creates a session that has not started. `session` becomes part of all its handles: give each session of your
-    /// program another one, so that you cannot mix them up.
+    /// program a different one, so that you cannot mix up their handles.
     #[must_use]
     pub fn new(config: ClientConfig, session: SessionId) -> Self {
         let waits = Waits { default: config.call_deadline, longest: config.longest_call };
@@ -119,8 +119,8 @@ impl Client {
     /// [`Outcome`], with the list as if it had come in one page.
     ///
     /// The outcome is `Malformed` if a page cannot be read, or if the list exceeds [`ClientConfig::list_pages`] or
-    /// [`ClientConfig::list_bytes`]. At a cursor that came before, or is not a string, the list ends with the items so
-    /// far, after the event [`PeerFault::BrokenCursor`](crate::mcp::PeerFault::BrokenCursor).
+    /// [`ClientConfig::list_bytes`]. If a cursor repeats an earlier one, or is not a string, the list ends there: you
+    /// get the event [`PeerFault::BrokenCursor`](crate::mcp::PeerFault::BrokenCursor), and then the items so far.
     ///
     /// # Errors
     ///
@@ -168,8 +168,8 @@ impl Client {
     /// # Errors
     ///
     /// [`Undeclared`](NotSent::Undeclared) if [`ClientConfig::roots`] is `None`. Otherwise as for
-    /// [`notify`](Client::notify), except that you may do so while the session is being opened. After an error the list
-    /// is as before.
+    /// [`notify`](Client::notify), except that you may call it while the session is being opened. After an error the
+    /// list is as before.
     pub fn set_roots(&mut self, roots: Vec<Root>, out: &mut impl Outbox) -> Result<(), NotSent> {
         let known = self.role.config.roots.as_ref().ok_or(NotSent::Undeclared)?;
         if *known == roots {
@@ -182,11 +182,10 @@ impl Client {
         Ok(())
     }
 
-    /// Takes the outcome of the handshake. Sends `notifications/initialized` at once if the
-    /// handshake succeeded.
+    /// Handles the outcome of the handshake. If it succeeded, sends `notifications/initialized` at once.
     fn negotiated(&mut self, outcome: Outcome, out: &mut impl Outbox) -> ClientEvent {
         let accepted = match outcome {
-            // The session was drained meanwhile.
+            // The session was drained in the meantime.
             Outcome::Result(_) if self.session.state != State::Opening => Err(Failure::Closed),
             Outcome::Result(result) => self.accept(&result),
             Outcome::Error(error) => Err(Failure::Refused(error)),

@@ -32,7 +32,7 @@ use crate::{
 };
 
 impl Client {
-    /// Returns true if the client implements this method, which matters under `Forward::Unmodelled`.
+    /// Returns true if the client implements this method. `Forward::Unmodelled` forwards only the others.
     fn models(&self, method: &str) -> bool {
         match method {
             "roots/list" => self.role.config.roots.is_some(),
@@ -63,8 +63,7 @@ impl Client {
         }
     }
 
-    /// Takes the outcome of the request for a page. Requests the next page, or returns the outcome
-    /// of the list.
+    /// Handles the outcome of the request for a page. Requests the next page, or returns the outcome of the list.
     fn on_page(
         &mut self,
         request: RequestId,
@@ -89,7 +88,7 @@ impl Client {
         Some(Outcome::Malformed)
     }
 
-    /// Requests the next page of a list. There is room in the limit on requests, because the request for the previous
+    /// Requests the next page of a list. The limit on requests has room for it, because the request for the previous
     /// page has ended. It is sent even if the outbox is full, because it is one small message.
     fn request_page(&mut self, listing: Listing, out: &mut impl Outbox) -> Option<Outcome> {
         // A drained session sends no more requests.

@@ -12,11 +12,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerInfo {
-    /// Name and version of the server; `None` if its answer has none that can be read.
+    /// Name and version of the server; `None` if they are missing in its answer or unreadable.
     pub info: Option<Implementation>,
     /// The negotiated version.
     pub protocol_version: ProtocolVersion,
-    /// What the server says about itself, for a model.
+    /// What the server says about itself, for the model of the client.
     pub instructions: Option<String>,
     /// The capabilities that the server declares, as they are written.
     pub capabilities: Option<Json>,
@@ -24,7 +24,7 @@ pub struct ServerInfo {
 
 #[cfg(feature = "ide")]
 impl ServerInfo {
-    /// Returns the number of bytes of the texts and the JSON.
+    /// Returns the number of bytes of the strings and the JSON.
     pub(crate) fn content_len(&self) -> usize {
         let info = self.info.as_ref().map_or(0, |info| info.name.len().saturating_add(info.version.len()));
         let instructions = self.instructions.as_deref().map_or(0, str::len);
@@ -60,7 +60,7 @@ impl fmt::Display for Failure {
                 write!(f, "the server chose the unknown version {version:?}: update the older of the two")
             }
             Self::Malformed => f.write_str("the answer of the server could not be read"),
-            Self::Closed => f.write_str("the session ended first"),
+            Self::Closed => f.write_str("the session ended before the server answered"),
         }
     }
 }

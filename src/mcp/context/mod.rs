@@ -1,4 +1,4 @@
-//! What a server offers beside its tools: prompts and resources (MCP 2025-11-25, server features).
+//! What a server offers besides its tools: prompts and resources (MCP 2025-11-25, server features).
 
 mod prompt;
 mod resource;
@@ -14,12 +14,13 @@ use crate::rpc::ErrorObject;
 
 /// The prompts and resources that you offer.
 ///
-/// The real client shows a prompt as a command to its user, and a resource as a completion to its user and its model
-/// (measured, see docs/protocol.md).
+/// The real client offers a prompt to its user as a command, and a resource as a completion to its user and to its
+/// model (measured, see docs/protocol.md).
 ///
 /// Declare everything when the session begins: prompts with [`prompt`](Context::prompt) or
 /// [`prompts`](Context::prompts), resources with [`resource`](Context::resource), [`resources`](Context::resources) or
-/// [`template`](Context::template). A later declaration in the same session reaches no client.
+/// [`template`](Context::template). If you declare something later in the same session, the client does not learn of
+/// it.
 ///
 /// ```
 /// use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};
@@ -75,8 +76,8 @@ impl Context {
         self.resources([spec])
     }
 
-    /// Adds a template of resources. Then every URI that is not in the list of resources comes to you, and you decide
-    /// whether the resource exists.
+    /// Adds a template of resources. Then you get the request for every URI that is not in the list of resources, and
+    /// you decide whether the resource exists.
     #[must_use]
     pub fn template(mut self, template: ResourceTemplate) -> Self {
         self.resources.get_or_insert_default().1.push(template);
@@ -181,7 +182,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn context_declares_what_it_offers() {
+    fn context_declares_prompts_and_resources_if_it_has_them() {
         let prompt = || PromptSpec::new("p", "");
         let resource = || ResourceSpec::new("r://1", "r");
         let rows = [
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn second_entry_replaces_the_first() {
+    fn a_second_entry_with_the_same_key_replaces_the_first() {
         let context = Context::new()
             .prompt(PromptSpec::new("p", "old"))
             .prompt(PromptSpec::new("q", ""))
@@ -229,9 +230,9 @@ mod tests {
         };
         let rows = [
             ("complete", request("p", &["a"]), Ok(())),
-            ("with more", request("p", &["a", "b", "c"]), Ok(())),
-            ("required is missing", request("p", &["b"]), Err("prompt p requires the argument a")),
-            ("unknown", request("q", &["a"]), Err("prompt q not found")),
+            ("with optional and unknown arguments", request("p", &["a", "b", "c"]), Ok(())),
+            ("a required argument is missing", request("p", &["b"]), Err("prompt p requires the argument a")),
+            ("an unknown prompt", request("q", &["a"]), Err("prompt q not found")),
         ];
         for (name, request, want) in rows {
             let got = context.check_prompt(&request).map_err(|error| (error.code, error.message));

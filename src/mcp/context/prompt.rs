@@ -61,7 +61,7 @@ impl PromptSpec {
     }
 }
 
-/// Describes an argument of a prompt. Its value is a text.
+/// Describes an argument of a prompt. Its value is a string.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
@@ -123,9 +123,8 @@ impl GetPrompt {
         let read: Params<'_> =
             params.and_then(read_object).ok_or_else(|| invalid("prompts/get needs a name"))?;
         let arguments = match read.arguments {
-            Some(arguments) => {
-                from_json(arguments.get()).map_err(|_| invalid("the arguments of a prompt are texts"))?
-            }
+            Some(arguments) => from_json(arguments.get())
+                .map_err(|_| invalid("the arguments of a prompt must be an object of strings"))?,
             None => BTreeMap::new(),
         };
         Ok(Self { name: read.name, arguments })
@@ -189,12 +188,12 @@ impl<'a> PromptResult<'a> {
         Self { description: None, messages }
     }
 
-    /// Returns a result with one message, a text of the person.
+    /// Returns a result with one message: this text, as said by the person.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::new(vec![PromptMessage::new(PromptRole::User, Content::text(text))])
     }
 
-    /// Reads the result of a `prompts/get`. Returns `None` if `raw` has no list of messages, or if a message lacks a
+    /// Reads the result of a `prompts/get`. Returns `None` if `raw` has no array of messages, or if a message lacks a
     /// role or content.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
@@ -241,7 +240,7 @@ mod tests {
     use alloc::{format, string::ToString};
 
     #[test]
-    fn specs_omit_their_missing_parts() {
+    fn specs_leave_out_empty_members() {
         let rows = [
             ("bare", PromptSpec::new("p", ""), r#"{"name":"p"}"#),
             ("with a title", PromptSpec::new("p", "").title("t"), r#"{"name":"p","title":"t"}"#),
@@ -268,10 +267,18 @@ mod tests {
                 r#"{"arguments":{"a":"1"},"name":"p","_meta":{}}"#,
                 r#"{"name":"p","arguments":{"a":"1"}}"#,
             ),
-            ("a number", r#"{"name":"p","arguments":{"a":1}}"#, "-32602 the arguments of a prompt are texts"),
-            ("a list", r#"{"name":"p","arguments":[]}"#, "-32602 the arguments of a prompt are texts"),
+            (
+                "a number",
+                r#"{"name":"p","arguments":{"a":1}}"#,
+                "-32602 the arguments of a prompt must be an object of strings",
+            ),
+            (
+                "a list",
+                r#"{"name":"p","arguments":[]}"#,
+                "-32602 the arguments of a prompt must be an object of strings",
+            ),
             ("no name", "{}", "-32602 prompts/get needs a name"),
-            ("a list for all", "[]", "-32602 prompts/get needs a name"),
+            ("an array instead of the parameters", "[]", "-32602 prompts/get needs a name"),
         ];
         for (name, text, want) in CASES {
             let params: &RawValue = serde_json::from_str(text).unwrap();
@@ -285,9 +292,9 @@ mod tests {
     }
 
     #[test]
-    fn results_return_as_they_were_written() {
+    fn a_written_result_is_read_back_equal() {
         const CASES: &[(&str, &str, Option<&[&str]>)] = &[
-            ("none", r#"{"messages":[]}"#, Some(&[])),
+            ("an empty array of messages", r#"{"messages":[]}"#, Some(&[])),
             (
                 "two",
                 r#"{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"a"}},{"role":"assistant","content":{"type":"text","text":"b"}}]}"#,
@@ -297,7 +304,7 @@ mod tests {
             ("no role", r#"{"messages":[{"content":{"type":"text","text":"a"}}]}"#, None),
             ("no content", r#"{"messages":[{"role":"user"}]}"#, None),
             ("no messages", "{}", None),
-            ("a list", "[]", None),
+            ("not an object", "[]", None),
         ];
         for (name, text, want) in CASES {
             let raw: &RawValue = serde_json::from_str(text).unwrap();

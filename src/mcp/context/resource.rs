@@ -36,8 +36,8 @@ pub struct ResourceSpec {
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub mime_type: Cow<'static, str>,
     /// The tool that reads this resource: a request for the resource becomes a call of this tool without arguments, and
-    /// the texts of your answer become the contents. While you do not offer the tool, the resource is not found. `None`
-    /// if you answer the request yourself.
+    /// the text blocks of your answer become the contents. While you do not offer the tool, requests get the error that
+    /// the resource is not found. `None` if you answer the requests yourself.
     #[serde(skip)]
     pub tool: Option<Cow<'static, str>>,
 }
@@ -253,7 +253,7 @@ impl<'a> ResourceResult<'a> {
         Self { contents }
     }
 
-    /// Returns a result with one text. `uri` is the requested URI.
+    /// Returns a result with one document of text. `uri` is the requested URI.
     pub fn text(
         uri: impl Into<Cow<'a, str>>,
         mime_type: impl Into<Cow<'a, str>>,
@@ -262,8 +262,8 @@ impl<'a> ResourceResult<'a> {
         Self::new(vec![ResourceContents::new(uri, mime_type, ResourceBody::Text(text.into()))])
     }
 
-    /// Reads the result of a `resources/read`. Returns `None` if `raw` has no list of documents, or if a document lacks
-    /// a URI or a body.
+    /// Reads the result of a `resources/read`. Returns `None` if `raw` has no array of documents, or if a document
+    /// lacks a URI or a body.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
         #[derive(Deserialize)]
@@ -304,7 +304,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn specs_omit_their_missing_parts() {
+    fn specs_leave_out_empty_members() {
         let bare = ResourceSpec::new("r://1", "r").read_by("tool");
         assert_eq!(serde_json::to_string(&bare).unwrap(), r#"{"uri":"r://1","name":"r"}"#);
         let whole = ResourceSpec::new("r://1", "r").title("t").description("d").mime_type("text/plain");
@@ -319,17 +319,17 @@ mod tests {
     }
 
     #[test]
-    fn results_return_as_they_were_written() {
+    fn a_written_result_is_read_back_equal() {
         const CASES: &[(&str, &str, Option<&[&str]>)] = &[
-            ("none", r#"{"contents":[]}"#, Some(&[])),
+            ("an empty array of documents", r#"{"contents":[]}"#, Some(&[])),
             ("text", r#"{"contents":[{"uri":"r://1","mimeType":"text/plain","text":"a"}]}"#, Some(&["a"])),
             ("no media type", r#"{"contents":[{"uri":"r://1","text":""}]}"#, Some(&[""])),
             ("bytes", r#"{"contents":[{"uri":"r://1","blob":"AP8="}]}"#, Some(&[])),
-            ("no Base64", r#"{"contents":[{"uri":"r://1","blob":"?"}]}"#, None),
+            ("invalid base64", r#"{"contents":[{"uri":"r://1","blob":"?"}]}"#, None),
             ("no body", r#"{"contents":[{"uri":"r://1"}]}"#, None),
             ("no URI", r#"{"contents":[{"text":"a"}]}"#, None),
             ("no documents", "{}", None),
-            ("a list", "[]", None),
+            ("not an object", "[]", None),
         ];
         for (name, text, want) in CASES {
             let raw: &RawValue = serde_json::from_str(text).unwrap();
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn request_needs_a_uri() {
         for (name, text, want) in [
-            ("a text", r#"{"uri":"r://1"}"#, true),
+            ("a string", r#"{"uri":"r://1"}"#, true),
             ("a number", r#"{"uri":1}"#, false),
             ("none", "{}", false),
         ] {

@@ -72,7 +72,7 @@ impl FormAnswer {
         }
     }
 
-    /// Returns the truth value in this field, if the person gave one.
+    /// Returns the boolean in this field, if the person gave one.
     #[must_use]
     pub fn boolean(&self, field: &str) -> Option<bool> {
         match self.value(field)? {
@@ -97,7 +97,7 @@ impl FormAnswer {
         Self::read_fields(raw, |_| true)
     }
 
-    /// Reads the fields whose names `is_field` accepts.
+    /// Reads the values of the fields whose names `is_field` accepts.
     pub(super) fn read_fields(raw: &RawValue, is_field: impl Fn(&str) -> bool) -> Option<Self> {
         #[derive(Deserialize)]
         struct Members<'a> {
@@ -106,7 +106,7 @@ impl FormAnswer {
             content: Option<&'a RawValue>,
         }
         let read: Members<'_> = read_object(raw)?;
-        // Unless it is accepted, the content of an answer means nothing.
+        // Only an accepted form has content that means anything.
         let content = match read.action.as_ref() {
             "accept" => read.content,
             "decline" => return Some(Self::Declined),
@@ -128,7 +128,7 @@ impl FormAnswer {
     }
 }
 
-/// The most bytes of a list of choices in an answer, like that of a form.
+/// The maximum size of a list of choices in an answer, in bytes: the same as for the schema of a form.
 const MAX_LIST: usize = 64 * 1024;
 
 impl Serialize for FormAnswer {
@@ -198,7 +198,7 @@ impl From<bool> for FieldValue {
     }
 }
 
-/// Which field of a form has no value that fits, and why.
+/// Names the field of a form whose value does not fit, and says why.
 ///
 /// [Causes and reactions](crate::guide::errors#an-answer-does-not-fit-its-form).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -281,7 +281,7 @@ mod tests {
             ("content of a refusal", r#"{"action":"decline","content":[1]}"#, Some(FormAnswer::Declined)),
             ("a list of numbers", r#"{"action":"accept","content":{"a":[1]}}"#, None),
             ("an object as value", r#"{"action":"accept","content":{"a":{}}}"#, None),
-            ("content that is a list", r#"{"action":"accept","content":[]}"#, None),
+            ("content that is an array", r#"{"action":"accept","content":[]}"#, None),
             ("another action", r#"{"action":"later"}"#, None),
             ("no action", r#"{"content":{}}"#, None),
         ];
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn list_of_choices_has_a_greatest_size() {
+    fn the_size_of_a_list_of_choices_is_limited() {
         let of = |len: usize| {
             let text = format!(r#"{{"action":"accept","content":{{"a":["{}"]}}}}"#, "x".repeat(len - 4));
             read(&text)

@@ -33,9 +33,9 @@ pub struct FormField {
 pub enum FieldKind {
     /// A text.
     Text {
-        /// The fewest characters.
+        /// The minimum length, in characters.
         min_length: Option<u32>,
-        /// The most characters.
+        /// The maximum length, in characters.
         max_length: Option<u32>,
         /// The format: `email`, `uri`, `date` or `date-time`. The client checks it; [`Form::check`](super::Form::check)
         /// does not.
@@ -45,33 +45,33 @@ pub enum FieldKind {
     Number {
         /// True for integers.
         is_integer: bool,
-        /// The smallest number.
+        /// The minimum.
         minimum: Option<Number>,
-        /// The greatest number.
+        /// The maximum.
         maximum: Option<Number>,
     },
     /// True or false.
     Boolean,
-    /// One of these texts.
+    /// One of these choices.
     Choice(Vec<FieldChoice>),
-    /// Several of these texts (MCP 2025-11-25).
+    /// Any number of these choices (MCP 2025-11-25).
     Choices {
-        /// The texts.
+        /// The choices.
         choices: Vec<FieldChoice>,
-        /// The fewest texts.
+        /// How many must be picked at least.
         min_items: Option<u32>,
-        /// The most texts.
+        /// How many may be picked at most.
         max_items: Option<u32>,
     },
 }
 
-/// A text that a person can pick.
+/// A value that a person can pick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldChoice {
-    /// The text in the answer.
+    /// The value in the answer.
     pub value: Cow<'static, str>,
-    /// The text that the client shows; `None` for the value.
+    /// What the client shows; if this is `None`, it shows the value.
     pub title: Option<Cow<'static, str>>,
 }
 
@@ -115,7 +115,7 @@ impl FormField {
         Self::new(name, FieldKind::Boolean)
     }
 
-    /// Returns a field for one of these texts, with or without titles.
+    /// Returns a field for one of these choices, with or without titles.
     pub fn choice<C: Into<FieldChoice>>(
         name: impl Into<Cow<'static, str>>,
         choices: impl IntoIterator<Item = C>,
@@ -123,7 +123,7 @@ impl FormField {
         Self::new(name, FieldKind::Choice(choices.into_iter().map(Into::into).collect()))
     }
 
-    /// Returns a field for several of these texts (MCP 2025-11-25), with or without titles.
+    /// Returns a field for any number of these choices (MCP 2025-11-25), with or without titles.
     pub fn choices<C: Into<FieldChoice>>(
         name: impl Into<Cow<'static, str>>,
         choices: impl IntoIterator<Item = C>,
@@ -161,7 +161,7 @@ impl FormField {
         Self { default: Some(value.into()), ..self }
     }
 
-    /// Sets the fewest characters of a text. Other kinds stay as they are.
+    /// Sets the minimum length of a text, in characters. Fields of other kinds stay as they are.
     #[must_use]
     pub fn min_length(mut self, length: u32) -> Self {
         if let FieldKind::Text { min_length, .. } = &mut self.kind {
@@ -170,7 +170,7 @@ impl FormField {
         self
     }
 
-    /// Sets the most characters of a text. Other kinds stay as they are.
+    /// Sets the maximum length of a text, in characters. Fields of other kinds stay as they are.
     #[must_use]
     pub fn max_length(mut self, length: u32) -> Self {
         if let FieldKind::Text { max_length, .. } = &mut self.kind {
@@ -179,7 +179,7 @@ impl FormField {
         self
     }
 
-    /// Sets the format of a text: `email`, `uri`, `date` or `date-time`. Other kinds stay as they are.
+    /// Sets the format of a text: `email`, `uri`, `date` or `date-time`. Fields of other kinds stay as they are.
     #[must_use]
     pub fn format(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         if let FieldKind::Text { format, .. } = &mut self.kind {
@@ -188,7 +188,7 @@ impl FormField {
         self
     }
 
-    /// Sets the smallest number, if it is finite. Other kinds stay as they are.
+    /// Sets the minimum of a number, if `value` is finite. Fields of other kinds stay as they are.
     #[must_use]
     pub fn minimum(mut self, value: f64) -> Self {
         if let (FieldKind::Number { minimum, .. }, Some(value)) = (&mut self.kind, number(value)) {
@@ -197,7 +197,7 @@ impl FormField {
         self
     }
 
-    /// Sets the greatest number, if it is finite. Other kinds stay as they are.
+    /// Sets the maximum of a number, if `value` is finite. Fields of other kinds stay as they are.
     #[must_use]
     pub fn maximum(mut self, value: f64) -> Self {
         if let (FieldKind::Number { maximum, .. }, Some(value)) = (&mut self.kind, number(value)) {
@@ -206,7 +206,7 @@ impl FormField {
         self
     }
 
-    /// Sets the fewest texts of [`choices`](Self::choices). Other kinds stay as they are.
+    /// Sets how many [`choices`](Self::choices) must be picked at least. Fields of other kinds stay as they are.
     #[must_use]
     pub fn min_items(mut self, count: u32) -> Self {
         if let FieldKind::Choices { min_items, .. } = &mut self.kind {
@@ -215,7 +215,7 @@ impl FormField {
         self
     }
 
-    /// Sets the most texts of [`choices`](Self::choices). Other kinds stay as they are.
+    /// Sets how many [`choices`](Self::choices) may be picked at most. Fields of other kinds stay as they are.
     #[must_use]
     pub fn max_items(mut self, count: u32) -> Self {
         if let FieldKind::Choices { max_items, .. } = &mut self.kind {
@@ -224,7 +224,7 @@ impl FormField {
         self
     }
 
-    /// Returns the number of bytes of the texts, and of the values that hold them in a list.
+    /// Returns roughly how much memory the field takes: the bytes of its strings, and the size of each list element.
     #[cfg(feature = "ide")]
     pub(super) fn content_len(&self) -> usize {
         let choices = |choices: &[FieldChoice]| {
@@ -350,7 +350,7 @@ fn values(choices: &[FieldChoice]) -> Vec<Cow<'static, str>> {
     choices.iter().map(|choice| choice.value.clone()).collect()
 }
 
-/// Returns the choices with titles, if any has one. The others have their value as title.
+/// Returns the choices with their titles, if any of them has one. A choice without a title gets its value as title.
 fn titled(choices: &[FieldChoice]) -> Option<Vec<Titled>> {
     let has_titles = choices.iter().any(|choice| choice.title.is_some());
     let titled = |FieldChoice { value, title }: &FieldChoice| Titled {
@@ -408,14 +408,14 @@ impl FieldKind {
 
 /// Returns a number that is written without a fraction if it has none.
 pub(super) fn number(value: f64) -> Option<Number> {
-    // An `i64` holds every whole number below 2^53 exactly.
+    // Below 2^53 an `f64` holds every whole number exactly, so the cast to `i64` loses nothing.
     #[allow(clippy::cast_possible_truncation, reason = "the number is an integer below 2^53")]
     let whole = (value % 1.0 == 0.0 && value.abs() < 9e15).then_some(value as i64);
     whole.map(Number::from).or_else(|| Number::from_f64(value))
 }
 
-/// A field as JSON Schema. A bound, a default or a text for the person that cannot be read is left out; anything else
-/// that cannot be read makes the field unreadable.
+/// A field as JSON Schema. If a bound, a default, a title or a description cannot be read, it is left out; if anything
+/// else cannot be read, neither can the field.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Schema {
@@ -453,7 +453,7 @@ struct Schema {
     default: Option<FieldValue>,
 }
 
-/// Texts, several of which can be picked.
+/// The choices of a field in which several can be picked.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Items {
@@ -488,7 +488,7 @@ fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Number>, D
     Ok(from_json(raw.get()).ok())
 }
 
-/// Reads a number of characters or texts. What exceeds a `u32` counts as its maximum.
+/// Reads a number of characters or choices. A number above the maximum of `u32` counts as that maximum.
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let number = bound(deserializer)?.and_then(|number| number.as_f64());
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]

@@ -1,4 +1,4 @@
-//! Forms: a server asks the person at the client (MCP 2025-11-25, elicitation, form mode).
+//! Forms: a server asks the person at the client a question (MCP 2025-11-25, elicitation, form mode).
 
 mod answer;
 mod field;
@@ -38,8 +38,8 @@ pub struct Form {
     fields: Vec<FormField>,
 }
 
-/// The most bytes of the schema of a received form: more than a person can answer. This also bounds the memory of a
-/// form and the time to read it.
+/// The maximum size, in bytes, of the schema of a received form: more than a person can answer. It also bounds the
+/// memory of a form and the time to read it.
 const MAX_SCHEMA: usize = 64 * 1024;
 
 impl Form {
@@ -61,7 +61,7 @@ impl Form {
         &self.fields
     }
 
-    /// Returns the number of bytes of the texts, and of the values that hold them in a list.
+    /// Returns roughly how much memory the form takes: the bytes of its strings, and the size of each list element.
     #[cfg(feature = "ide")]
     pub(crate) fn content_len(&self) -> usize {
         self.fields.iter().fold(self.message.len(), |sum, field| sum.saturating_add(field.content_len()))
@@ -118,11 +118,11 @@ impl Form {
             return Err(invalid("only forms are supported, not other modes".into()));
         }
         if read.requested_schema.is_some_and(|schema| schema.get().len() > MAX_SCHEMA) {
-            return Err(invalid("the schema of a form has at most 64 KiB".into()));
+            return Err(invalid("the schema of a form may have at most 64 KiB".into()));
         }
         let schema = read.requested_schema.and_then(read_object::<Schema<'_>>);
         let Some(Schema { properties, required }) = schema else {
-            return Err(invalid("the schema of a form is an object with properties".into()));
+            return Err(invalid("the schema of a form must be an object with properties".into()));
         };
         let required = required.unwrap_or_default();
         let (mut form, mut unreadable) = (Self::new(message), None);
@@ -136,7 +136,7 @@ impl Form {
                 None => unreadable = unreadable.or_else(|| Some(name.get())),
             }
         })
-        .ok_or_else(|| invalid("the properties of a form are an object".into()))?;
+        .ok_or_else(|| invalid("the properties of a form must be an object".into()))?;
         match unreadable {
             Some(name) => Err(invalid(format!(
                 "the field {name} must be a string, number, integer, boolean or array of choices"
@@ -169,7 +169,7 @@ impl Serialize for FormOut<'_> {
             #[serde(skip_serializing_if = "Vec::is_empty")]
             required: Vec<&'a str>,
         }
-        // Before the newest version, titles of choices have another form.
+        // Before the newest version, the titles of choices were written in another way.
         let is_newest = self.version.is_none_or(|version| version == ProtocolVersion::NEWEST);
         let required = self.form.fields.iter().filter(|field| field.required);
         let schema = Schema {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn written_form_is_read_again() {
+    fn written_form_is_read_back_equal() {
         let rows = [
             ("no fields", Form::new("go on?")),
             ("a text", Form::new("m").field(FormField::text("a").title("A").description("d").required())),
@@ -213,7 +213,7 @@ mod tests {
                 "a text with bounds",
                 Form::new("m").field(FormField::text("a").min_length(1).max_length(9).default("x")),
             ),
-            ("a text of a format", Form::new("m").field(FormField::text("a").format("email"))),
+            ("a text with a format", Form::new("m").field(FormField::text("a").format("email"))),
             ("a number", Form::new("m").field(FormField::number("a").minimum(-0.5).maximum(9.0))),
             ("an integer", Form::new("m").field(FormField::integer("a").default(3))),
             ("a boolean", Form::new("m").field(FormField::boolean("a").default(true))),
@@ -300,38 +300,38 @@ mod tests {
                 field(FormField::choices("a", ["x"]).min_items(1)),
             ),
             (
-                "a bound beyond every text",
+                "a bound above the maximum of u32",
                 of(r#"{"a":{"type":"string","maxLength":4294967296,"minLength":-1}}"#),
                 field(FormField::text("a").max_length(u32::MAX).min_length(0)),
             ),
             (
-                "a name twice: the later one counts",
+                "a name that is present twice: the later one counts",
                 of(r#"{"a":{"type":"string"},"a":{"type":"boolean"}}"#),
                 field(FormField::boolean("a")),
             ),
             (
-                "members of null",
+                "members that are null",
                 r#"{"message":"m","requestedSchema":{"properties":{"a":{"type":"boolean","title":null}},"required":null}}"#
                     .into(),
                 field(FormField::boolean("a")),
             ),
-            ("a list of anything", of(r#"{"a":{"type":"array","items":{"type":"string"}}}"#), unknown()),
+            ("an array of any strings", of(r#"{"a":{"type":"array","items":{"type":"string"}}}"#), unknown()),
             ("a field without a type", of(r#"{"a":{}}"#), unknown()),
-            ("a field that is no object", of(r#"{"a":1,"b":2}"#), unknown()),
-            ("properties that are no object", of("[]"), Err("the properties of a form are an object")),
+            ("a field that is not an object", of(r#"{"a":1,"b":2}"#), unknown()),
+            ("properties that are not an object", of("[]"), Err("the properties of a form must be an object")),
             (
                 "another mode",
                 r#"{"mode":"url","message":"m","url":"https://x","elicitationId":"1"}"#.into(),
                 Err("only forms are supported, not other modes"),
             ),
-            ("a mode that is no text", r#"{"mode":1,"message":"m"}"#.into(), Err("only forms are supported, not other modes")),
+            ("a mode that is not a string", r#"{"mode":1,"message":"m"}"#.into(), Err("only forms are supported, not other modes")),
             (
                 "no schema",
                 r#"{"message":"m"}"#.into(),
-                Err("the schema of a form is an object with properties"),
+                Err("the schema of a form must be an object with properties"),
             ),
             ("no message", "{}".into(), Err("elicitation/create needs a message and a schema")),
-            ("no object", "null".into(), Err("elicitation/create needs a message and a schema")),
+            ("not an object", "null".into(), Err("elicitation/create needs a message and a schema")),
         ];
         for (name, text, want) in rows {
             let got = read(&text).map_err(|error| (error.code, error.message));
@@ -341,7 +341,7 @@ mod tests {
         let around = r#"{"type":"object","properties":{"a":{"type":"boolean","x":""}}}"#.len();
         assert!(read(&padded(65_536 - around)).is_ok());
         let error = read(&padded(65_537 - around)).unwrap_err();
-        assert_eq!(error.message, "the schema of a form has at most 64 KiB");
+        assert_eq!(error.message, "the schema of a form may have at most 64 KiB");
     }
 
     #[test]
@@ -374,27 +374,27 @@ mod tests {
             ("none", vec![], wrong("name", FieldFault::Missing)),
             ("too short", vec![("name", "é".into())], wrong("name", FieldFault::OutOfBounds)),
             ("too long", vec![("name", "abcd".into())], wrong("name", FieldFault::OutOfBounds)),
-            ("a number as text", vec![("name", 12.into())], wrong("name", FieldFault::WrongKind)),
+            ("a number for a text", vec![("name", 12.into())], wrong("name", FieldFault::WrongKind)),
             ("the smallest", vec![name.clone(), ("part", 0.into())], Ok(())),
             ("the largest", vec![name.clone(), ("part", 1.into())], Ok(())),
             ("too small", vec![name.clone(), ("part", (-1).into())], wrong("part", FieldFault::OutOfBounds)),
             ("too large", vec![name.clone(), ("part", 2.into())], wrong("part", FieldFault::OutOfBounds)),
             (
-                "a fraction as integer",
+                "a fraction for an integer",
                 vec![name.clone(), ("count", FieldValue::number(0.5).unwrap())],
                 wrong("count", FieldFault::WrongKind),
             ),
             (
-                "a text as boolean",
+                "a text for a boolean",
                 vec![name.clone(), ("all", "true".into())],
                 wrong("all", FieldFault::WrongKind),
             ),
             (
-                "no choice of it",
+                "a value that is not one of the choices",
                 vec![name.clone(), ("suite", "c".into())],
                 wrong("suite", FieldFault::NoChoice),
             ),
-            ("as many choices as possible", vec![name.clone(), tags(&["a", "c"])], Ok(())),
+            ("the maximum number of choices", vec![name.clone(), tags(&["a", "c"])], Ok(())),
             (
                 "too many choices",
                 vec![name.clone(), tags(&["a", "b", "c"])],
@@ -402,12 +402,12 @@ mod tests {
             ),
             ("too few choices", vec![name.clone(), tags(&[])], wrong("tags", FieldFault::OutOfBounds)),
             (
-                "one choice of others",
+                "several choices, one of them unknown",
                 vec![name.clone(), tags(&["a", "d"])],
                 wrong("tags", FieldFault::NoChoice),
             ),
             (
-                "a text in place of choices",
+                "a text instead of choices",
                 vec![name, ("tags", "a".into())],
                 wrong("tags", FieldFault::WrongKind),
             ),
@@ -434,9 +434,9 @@ mod tests {
         let rows = [
             ("other names", r#"{"a":"x","c":["y"],"d":{}}"#, accepted(&[("a", "x".into())])),
             ("null", r#"{"a":null}"#, accepted(&[])),
-            ("a name twice", r#"{"a":"x","a":"y"}"#, accepted(&[("a", "y".into())])),
+            ("a name that is present twice", r#"{"a":"x","a":"y"}"#, accepted(&[("a", "y".into())])),
             ("choices", r#"{"b":["x"]}"#, accepted(&[("b", FieldValue::from(["x"].as_slice()))])),
-            ("a list for a text", r#"{"a":["x"]}"#, None),
+            ("an array for a text", r#"{"a":["x"]}"#, None),
             ("an object", r#"{"a":{}}"#, None),
             ("numbers for choices", r#"{"b":[1]}"#, None),
         ];

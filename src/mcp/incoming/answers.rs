@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Incoming {
-    /// Answers a call with the result of a tool. A prompt, a form, or a resource that no tool reads needs another
-    /// answer and stays open.
+    /// Answers a call with the result of a tool. A request for a prompt, a form, or a resource without a tool needs
+    /// another kind of answer, and stays open.
     pub(in crate::mcp) fn respond(
         &mut self,
         call: CallId,
@@ -143,7 +143,7 @@ impl Incoming {
         Ok(is_sent)
     }
 
-    /// Answers one call that is due. Returns it, and whether the answer was sent: a closed outbox takes none.
+    /// Answers one call that is due. Returns it, and whether the answer was sent: a closed outbox does not take it.
     pub(in crate::mcp) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let (number, open) = self.calls.expire(now)?;
         self.note(number, &open, NotAnswered::Expired);
@@ -166,8 +166,8 @@ impl Incoming {
     }
 }
 
-/// Answers a call for the application. A model must be able to read why a tool failed, so the answer to a tool call is
-/// a result. Returns true if it was sent.
+/// Answers a call as failed, in place of the application. The answer to a tool call is a result, because a model must
+/// be able to read why the tool failed. Returns true if it was sent.
 fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
     match call.kind {
         AnswerKind::Tool => send_result(&call.id, &ToolResult::error(text), out),
@@ -186,13 +186,13 @@ fn send_tool_result(call: &Call, result: &ToolResult<'_>, out: &mut impl Outbox)
         let text = result.texts().collect::<Vec<_>>().join("\n");
         return send_error(&call.id, (code::INTERNAL_ERROR, &text, None), out);
     }
-    // The first text is the answer. The others are notes about it, such as the number of missing bytes.
+    // The first text is the document. The others are notes about it, such as the number of missing bytes.
     let mime_types = core::iter::once(&**mime_type).chain(core::iter::repeat("text/plain"));
     let contents =
         |(text, mime_type)| ResourceContents::new(&**uri, mime_type, ResourceBody::Text(Cow::Borrowed(text)));
     let contents: Vec<_> = result.texts().zip(mime_types).map(contents).collect();
     if contents.is_empty() {
-        return send_error(&call.id, (code::INTERNAL_ERROR, "the tool answered without a text", None), out);
+        return send_error(&call.id, (code::INTERNAL_ERROR, "the tool answered without any text", None), out);
     }
     send_result(&call.id, &ResourceResult::new(contents), out)
 }
@@ -207,8 +207,8 @@ fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox
 
 /// Answers with an error. Returns true if the answer was sent.
 ///
-/// No answer has a code that MCP 2026-07-28 reserves: it would mean that we speak that version, and the peer would not
-/// open a session of ours (measured: the real client falls back on any other code).
+/// We never answer with a code that MCP 2026-07-28 reserves: it would mean that we speak that version, and the peer
+/// would not fall back to a session with `initialize` (measured: after any other code, the real client does).
 fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
     let is_of_later = RESERVED.contains(&code) && code != URL_REQUIRED;
     let code = if is_of_later { code::INTERNAL_ERROR } else { code };
@@ -218,7 +218,7 @@ fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), ou
 /// The codes that MCP 2026-07-28 reserves for itself.
 const RESERVED: core::ops::RangeInclusive<i64> = -32099..=-32020;
 
-/// The code of MCP 2025-11-25 for "the person must open a page first". An editor behind a bridge may send it.
+/// The code of MCP 2025-11-25 for "the person must open a web page first". An editor behind a bridge may send it.
 const URL_REQUIRED: i64 = -32042;
 
 /// Returns the parts of an error to send. The message is truncated, because it may repeat text of the peer at any
@@ -227,8 +227,8 @@ fn limited<'a>(error: &'a ErrorObject, limits: &SessionLimits) -> (i64, &'a str,
     (error.code, truncate(&error.message, limits.reason), error.data.as_deref())
 }
 
-// These answer requests that the application never sees. If the outbox is closed, the answer is lost, and there is
-// nothing to undo.
+// The functions below answer requests that the application never sees. If the outbox is closed, the answer is lost, and
+// there is nothing to undo.
 
 /// Answers with a value that is known to be an object.
 pub(in crate::mcp) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {

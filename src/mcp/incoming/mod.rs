@@ -1,5 +1,5 @@
 //! The calls of the peer that wait for the application, in either role. Each is answered once, or ends with an event
-//! that says why.
+//! that says why it was not.
 //!
 //! ```text
 //! open ──▶ waiting ──respond───▶ answered      or fail
@@ -32,7 +32,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallEnd {
-    /// The peer cancelled the call. No answer was sent, and none will be.
+    /// The peer cancelled the call. It was not answered, and cannot be any more.
     Cancelled {
         /// The reason that the peer gave, truncated to
         /// [`SessionLimits::reason`](crate::rpc::SessionLimits::reason).
@@ -52,7 +52,7 @@ pub(super) struct Terms {
     pub(super) timeout: Timeout,
     /// The result if the application does not answer in time, as JSON.
     pub(super) when_late: Option<&'static str>,
-    /// True if the application answers the call before anything else is read. Such a call is accepted even if too many
+    /// True if the application answers the call before anything else is read. Such a call is accepted however many
     /// others wait.
     pub(super) at_once: bool,
     pub(super) kind: AnswerKind,
@@ -84,12 +84,12 @@ pub(super) enum AnswerKind {
     Resource(Box<(Cow<'static, str>, Cow<'static, str>)>),
 }
 
-/// The fewest [`Ended`] entries to remember. If more calls may be open, one is remembered for each of them, so that
-/// closing a session forgets none.
+/// How many [`Ended`] entries to remember at least. If more calls may be open at a time, it is that many, so that we
+/// know the end of each call when the session is closed.
 const REMEMBERED: usize = 256;
 
-/// The most open calls that are answered at once, in addition to those that wait. One text opens at most as many calls
-/// as a batch has messages, and they are answered before the next text is read.
+/// How many calls that are answered at once may be open, in addition to those that wait. A batch can open as many calls
+/// as it has messages, and they are answered before the next message is read.
 const AT_ONCE: usize = 64;
 
 /// The calls of the peer that wait for the application.
@@ -186,7 +186,7 @@ impl Incoming {
         self.get(call).is_ok()
     }
 
-    /// Lets a call wait that was accepted to be answered at once. If too many calls wait already, answers it with an
+    /// Makes a call wait that was accepted to be answered at once. If too many calls wait already, answers it with an
     /// error and returns false.
     #[cfg(any(test, feature = "ide"))]
     pub(super) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
@@ -231,7 +231,7 @@ impl Incoming {
         Some(CallId::new(self.session, number))
     }
 
-    /// Opens a call, or answers that too many are open. The caller has checked that no call with its id is in flight.
+    /// Opens a call, or answers that too many are open. The caller has checked that there is no open call with its id.
     pub(super) fn open(
         &mut self,
         now: Time,
@@ -287,7 +287,7 @@ impl Incoming {
         Some(call)
     }
 
-    /// Notes the end of a call that is no longer in the table.
+    /// Remembers the end of a call that is no longer in the table.
     fn note(&mut self, number: u64, call: &Call, reason: NotAnswered) {
         self.bytes = self.bytes.saturating_sub(call.bytes);
         self.at_once = self.at_once.saturating_sub(usize::from(call.at_once));
@@ -380,7 +380,7 @@ mod tests {
             }
             ended.push(call);
         }
-        assert_eq!(calls.fail(ended[0]), Err(NotAnswered::Unknown), "one more than is remembered");
+        assert_eq!(calls.fail(ended[0]), Err(NotAnswered::Unknown), "its end is no longer remembered");
         assert_eq!(calls.fail(ended[1]), Err(NotAnswered::Cancelled));
         assert_eq!(calls.fail(ended[2]), Err(NotAnswered::Answered));
     }
@@ -415,7 +415,7 @@ mod tests {
 
     /// Digests of ids may collide: only the id itself counts.
     #[test]
-    fn calls_are_found_by_their_id_alone() {
+    fn calls_with_colliding_digests_are_told_apart() {
         const TOKENS: &[&str] =
             &["0", "1", "-1", "\"\"", "\"0\"", "\"a\"", "1e30", "-1e30", "14695981039346656037"];
         let read =
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_answered_at_once_have_separate_places() {
+    fn calls_answered_at_once_are_counted_apart() {
         let mut calls = Calls::new(1);
         let waiting = calls.open(1, false).unwrap();
         assert_eq!(calls.open(2, false), None);
@@ -442,7 +442,7 @@ mod tests {
         assert!(calls.incoming.defer(at_once[1], &mut calls.out));
         assert!(calls.incoming.defer(at_once[1], &mut calls.out), "it waits already");
         assert!(calls.incoming.defer(waiting, &mut calls.out), "it has ended");
-        assert_eq!(calls.incoming.at_once, 62, "each is counted once");
+        assert_eq!(calls.incoming.at_once, 62, "no call is counted twice");
         assert!(!calls.incoming.defer(at_once[2], &mut calls.out));
         // After any kind of end, these calls do not count any more, and the call that waits counts.
         calls.fail(at_once[3]).unwrap();
@@ -459,7 +459,7 @@ mod tests {
     #[test]
     fn the_bytes_of_waiting_calls_are_limited() {
         const ANY: usize = usize::MAX;
-        // The quota; the size of each message, and true if its call is taken. The limit is 10 bytes.
+        // The quota; the size of each message, and true if its call is accepted. The limit is 10 bytes.
         let rows: [(&str, usize, [(usize, bool); 2]); 6] = [
             ("at the limit", ANY, [(6, true), (4, true)]),
             ("above the limit", ANY, [(6, true), (5, false)]),
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_limits_one_call_alone_too() {
+    fn a_quota_limits_even_a_single_call() {
         let mut calls = Calls::new(8);
         calls.incoming.quota = 300;
         let mut opens = |id, len| {
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn any_result_or_fault_ends_its_call() {
+    fn any_result_or_error_ends_its_call() {
         let mut calls = Calls::new(8);
         let [answered, invalid] = [1, 2].map(|id| calls.open(id, false).unwrap());
         let result = serde_json::from_str("[1]").unwrap();

@@ -1,6 +1,6 @@
 //! Tool calls: decoded while the message is read if possible, else from the raw parameters.
 //!
-//! Both ways return the same values. The first one accepts only the spelling that senders use; the second one takes
+//! Both ways return the same values. The first one accepts only the form that known senders use; the second one reads
 //! everything else, and reports what is wrong.
 
 use alloc::{boxed::Box, format, string::String};
@@ -64,8 +64,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Returns true if wrong arguments are answered with an `isError` result, which a model reads and corrects, instead
-    /// of an error, which it may never see (MCP 2025-11-25, tools, error handling).
+    /// Returns true if wrong arguments are answered with an `isError` result instead of an error. A model reads the
+    /// result and can correct the call, but may never see an error (MCP 2025-11-25, tools, error handling).
     fn models_read_results(&self) -> bool {
         self.session.version >= Some(ProtocolVersion::V2025_11_25)
     }
@@ -77,7 +77,7 @@ impl<T: Tools> Server<T> {
         }
         let Decoded { tool, token, at_once } = call;
         let now = self.session.now;
-        // The timeout of a tool and its answer at the timeout are those that a client of the tool needs.
+        // The tool itself says how long its calls may wait, and what answers them after that.
         let (timeout, when_late) = match kind {
             AnswerKind::Resource(_) => (Timeout::Default, None),
             AnswerKind::Tool | AnswerKind::Request | AnswerKind::Forwarded => {
@@ -114,7 +114,7 @@ impl<T: Tools> Server<T> {
             };
             let kind = AnswerKind::Resource(Box::new((spec.uri.clone(), spec.mime_type.clone())));
             let token = progress::token_of(params, &self.session.limits);
-            // The client wants a resource, so do not answer with the code for an unknown tool.
+            // The client asked for a resource, so do not answer with the code for an unknown tool.
             self.role.tools.check(tool).map_err(|_| resource_not_found(&spec.uri))?;
             let (tool, _) = self.decode_arguments(tool, params::NO_ARGUMENTS)?;
             let tool = self.role.tools.as_resource(tool);
@@ -131,8 +131,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Returns true if too many calls wait, but the application answers this one at once. If there is room, this does
-    /// not matter and is not checked.
+    /// Returns true if too many calls wait, but the application answers this one at once. While there is room for more
+    /// calls that wait, it returns false without checking that.
     pub(super) fn is_answered_at_once(&self, params: Option<&RawValue>) -> bool {
         self.session.incoming.is_full(false)
             && params
@@ -203,8 +203,8 @@ fn with_meta<T: Tools>(
     }
 }
 
-/// Returns why a text does not fit, without the position: it counts from the beginning of the arguments, which the peer
-/// did not write as a text of their own.
+/// Returns why the arguments do not fit, without the position in the message of serde_json: it counts from the
+/// beginning of the arguments, which the peer sent only as a part of a larger message.
 fn reason(error: &serde_json::Error) -> String {
     let text = format!("{error}");
     match text.rsplit_once(" at line ") {

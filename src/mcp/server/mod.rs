@@ -98,7 +98,7 @@ impl AnnouncedLists {
 
 impl<T: Tools> Server<T> {
     /// Creates a session that waits for `initialize`. `session` becomes part of all its handles: give each session of
-    /// your program another one, so that you cannot mix them up. Sessions can share their settings.
+    /// your program a different one, so that you cannot mix up their handles. Sessions can share their settings.
     pub fn new(config: impl Into<Arc<ServerConfig>>, tools: T, session: SessionId) -> Self {
         let config = config.into();
         let waits = Waits { default: config.call_deadline, longest: config.longest_call };
@@ -124,8 +124,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Replaces the tools and the rest of the offer: the context, the capabilities and the forwarded methods. Only
-    /// before the first message of the client, which has no list yet.
+    /// Replaces the tools and the rest of the offer: the context, the capabilities and the forwarded methods. Call it
+    /// only before the first message of the client, because the client has no lists until then.
     #[cfg(feature = "ide")]
     pub(crate) fn replace_offer(&mut self, tools: T, change: impl FnOnce(&mut ServerConfig)) {
         change(Arc::make_mut(&mut self.role.config));
@@ -146,10 +146,10 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// Nothing is sent, and [`NotAnswered`] says how the call ended, if it is not open. If the outbox is closed, that
-    /// is [`NotAnswered::Closed`], and the call stays open until the session is closed. [`NotAnswered::NotAnAnswer`]
-    /// for a [prompt](ServerEvent::GetPrompt) or a [resource](ServerEvent::ReadResource): use
-    /// [`respond_with`](Server::respond_with) for these; they are still open.
+    /// If the call is not open, [`NotAnswered`] says how it ended. If the outbox is closed, the error is
+    /// [`NotAnswered::Closed`], and the call stays open until the session is closed. [`NotAnswered::NotAnAnswer`] for a
+    /// [prompt](ServerEvent::GetPrompt) or a [resource](ServerEvent::ReadResource): use
+    /// [`respond_with`](Server::respond_with) for these; they are still open. After any error, nothing was sent.
     pub fn respond(
         &mut self,
         call: CallId,
@@ -175,7 +175,7 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
-    /// Lets a call wait that was [accepted to be answered at once](super::Served::AtOnce), because the application
+    /// Makes a call wait that was [accepted to be answered at once](super::Served::AtOnce), because the application
     /// cannot answer it yet. If too many calls wait, answers it with an error instead, and returns false. Does nothing
     /// and returns true if the call waits already, or is not open.
     #[cfg(feature = "ide")]
@@ -205,7 +205,7 @@ impl<T: Tools> Server<T> {
     /// false if the client has the current list, or has not requested it since the last notification. After an error,
     /// just call this again: a change counts as announced only once the notification is sent.
     ///
-    /// Do not use this as a sign of life: whenever the real client gets this notification, it lists the tools again and
+    /// Do not use this as a keepalive: whenever the real client gets this notification, it lists the tools again and
     /// forgets the selection of the editor (measured, see docs/protocol.md).
     ///
     /// # Errors
@@ -273,8 +273,8 @@ impl<T: Tools> Server<T> {
     ///
     /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::logging`] is off. Otherwise as for
     /// [`notify`](Server::notify), at any level, with two exceptions. You may log as soon as `initialize` was answered.
-    /// [`Full`](NotSent::Full) and [`Unserializable`](NotSent::Unserializable) are returned only if the message is
-    /// severe enough.
+    /// And [`Full`](NotSent::Full) and [`Unserializable`](NotSent::Unserializable) are returned only for a message that
+    /// is severe enough to be sent.
     pub fn log<D: Serialize + ?Sized>(
         &mut self,
         level: LogLevel,
@@ -293,7 +293,7 @@ impl<T: Tools> Server<T> {
         Ok(true)
     }
 
-    /// Returns the least severe level that is sent; `None` if there is no log.
+    /// Returns the least severe level that is sent; `None` if logging is off.
     #[must_use]
     pub const fn log_level(&self) -> Option<LogLevel> {
         self.role.log_level
@@ -301,7 +301,7 @@ impl<T: Tools> Server<T> {
 
     /// Shows a form to the person at the client, with `elicitation/create` (MCP 2025-06-18). One
     /// [`Outcome`](ServerEvent::Outcome) follows. Read its result with [`FormAnswer::read`](super::FormAnswer::read):
-    /// it fits the form, and has no other values. What does not fit becomes
+    /// it fits the form, and has no values of other names. An answer that does not fit becomes
     /// [`Outcome::Malformed`](super::Outcome::Malformed).
     ///
     /// People take minutes, so the [default](Timeout::Default) of 60 s is too short for most forms.
@@ -351,7 +351,8 @@ impl<T: Tools> Server<T> {
     }
 
     /// Offers other prompts and resources from now on; call [`context_changed`](Server::context_changed) to notify the
-    /// client. What [`ServerConfig::context`] does not declare is left out. Open requests stay open.
+    /// client. Prompts and resources are left out unless [`ServerConfig::context`] declares them. Open requests stay
+    /// open.
     pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
         let context = context.into();
         let declared = &self.role.config.context;

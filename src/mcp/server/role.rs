@@ -37,7 +37,7 @@ use crate::{
 
 const INITIALIZED: &str = "notifications/initialized";
 
-/// The method that some clients of editors send instead, as in LSP.
+/// The method that some agents send instead of `notifications/initialized`, as in LSP.
 const BARE_INITIALIZED: &str = "initialized";
 
 impl<T: Tools> Server<T> {
@@ -110,7 +110,7 @@ impl<T: Tools> Server<T> {
             && self.role.config.forward.takes(method, self.models(method))
     }
 
-    /// Returns true if the server implements this method, which matters under `Forward::Unmodelled`.
+    /// Returns true if the server implements this method. `Forward::Unmodelled` forwards only the others.
     fn models(&self, method: &str) -> bool {
         match method {
             "tools/list" | "tools/call" => true,
@@ -131,7 +131,7 @@ impl<T: Tools> Role for Server<T> {
         &mut self.session
     }
 
-    /// Reads a tool call and its arguments in one go, and leaves every other text to the slow path.
+    /// Reads a tool call and its arguments in one pass, and leaves every other message to the slow path.
     fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
         if self.role.decodes_calls && matches!(self.session.state, State::Opening | State::Ready) {
             self.session.incoming.message = text.len();
@@ -187,7 +187,7 @@ impl<T: Tools> Role for Server<T> {
     ) {
         let Purpose::Form(form) = purpose else { return };
         if let Outcome::Result(result) = outcome {
-            // The application gets only the values of the form.
+            // The application gets only the values of fields that the form has.
             let fits = form.read_answer(&result).and_then(|answer| to_raw_value(&answer).ok());
             outcome = fits.map_or(Outcome::Malformed, |answer| Outcome::Result(answer.into()));
         }

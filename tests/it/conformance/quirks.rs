@@ -64,9 +64,9 @@ pub const ROWS: &[Row] = &[
     claim("Q17 sockets", "dead sockets end")
         .test("tests/it/server_sending.rs", "i34_silent_client_is_pinged_before_the_timeout"),
     claim("Q18", "after a sleep of the machine, a side pings again before it ends the connection")
-        .test("src/keepalive.rs", "a_late_check_pings_again_first"),
+        .test("src/keepalive.rs", "a_late_check_pings_again_before_it_gives_up"),
     claim("Q19", "pings can be off, and any byte counts as activity")
-        .test("src/keepalive.rs", "any_byte_is_life"),
+        .test("src/keepalive.rs", "any_byte_counts_as_activity"),
     claim("Q20", "a lock file that vanished comes back with the same port and token")
         .test("adapters/lockfile/tests/it/publish.rs", "l06_vanished_file_returns_unchanged"),
     claim("Q20 port", "an editor that starts again on its port with its token has its clients back")
@@ -167,7 +167,7 @@ pub const ROWS: &[Row] = &[
         .test(REFUSALS, "n01_web_pages_are_refused"),
     claim("Q37 rebinding", "so are foreign hosts").test(REFUSALS, "n02_foreign_hosts_are_refused"),
     claim("Q38", "a client that vanishes is reported like any other end")
-        .test("examples/tests/std_loop.rs", "lost_socket_is_reported_once_and_dropped"),
+        .test("examples/tests/std_loop.rs", "a_lost_socket_is_reported_once_and_dropped"),
     claim("Q39", "the system chooses the port")
         .test("adapters/tests/main.rs", "n06_parallel_starts_get_different_ports"),
     row(
