@@ -1,4 +1,4 @@
-//! What an agent does, for scripts.
+//! What an agent can do, for scripts.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -17,7 +17,7 @@ use crate::{
 pub enum AgentAct {
     /// It lists the tools.
     ListTools,
-    /// It proposes a text in one of a few tabs.
+    /// It proposes a text, in one of a few tabs.
     OpenDiff {
         /// The number of the tab.
         tab: u8,
@@ -45,7 +45,7 @@ pub enum AgentAct {
 }
 
 impl AgentAct {
-    /// Does this on `client`. A new request is added to `requests`; one to cancel is picked from them.
+    /// Does this on `client`. Adds a new request to `requests`; picks the request to cancel from there.
     pub fn on(&self, client: &mut Client, requests: &mut Vec<RequestId>) {
         let tab = |number: &u8| -> String { format!("tab {}", number & 3) };
         let request = match self {

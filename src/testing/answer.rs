@@ -1,4 +1,4 @@
-//! Answers of tools, as they are on the wire.
+//! The answers of tools as they are on the wire.
 
 use crate::ide::tool::Answer;
 use crate::ide::{Dialect, FromResult, RequestError};
@@ -20,11 +20,11 @@ pub fn written_answer<A: Answer>(answer: &A, dialect: Dialect) -> ToolResult<'_>
     answer.result(dialect)
 }
 
-/// Reads the result of a request as an agent does, in the shape of any dialect.
+/// Reads the result of a request as an agent does, whichever dialect it is written in.
 ///
 /// # Errors
 ///
-/// As for [`Pending::answer`](crate::ide::Pending::answer): the tool failed, or the result is of another kind.
+/// As for [`Pending::answer`](crate::ide::Pending::answer): the tool failed, or the result is not one of this tool.
 pub fn read_answer<A: FromResult>(result: &RawValue) -> Result<A, RequestError> {
     A::from_result(result)
 }

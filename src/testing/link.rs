@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::Change;
 use crate::{Machine, Time};
 
-/// How many bytes a link holds: about as many as a socket takes before its reader has read any.
+/// How many bytes a link holds: about as many as a socket takes while its peer reads nothing.
 const CAPACITY: usize = 64 * 1024;
 
 /// One direction between two machines, instead of a socket: one machine [writes](Link::write), the other
@@ -18,9 +18,9 @@ const CAPACITY: usize = 64 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct Link {
-    /// The most bytes that arrive at a time. Default: no bound.
+    /// How many bytes may arrive at a time. Default: no limit.
     pub piece: usize,
-    /// How long bytes are on the way. Default zero. Bytes never overtake earlier ones.
+    /// How long bytes are on the way. Default zero. Bytes always arrive in the order in which they were written.
     pub delay: Duration,
     /// The shortest time from one piece to the next, for a slow reader. Default zero.
     pub pace: Duration,
@@ -29,7 +29,7 @@ pub struct Link {
     on_the_way: VecDeque<Portion>,
     held: usize,
     state: State,
-    /// True if nobody reads any more.
+    /// True if its reader is gone.
     is_abandoned: bool,
     carried: Vec<u8>,
 }
@@ -70,12 +70,12 @@ impl Default for Link {
 }
 
 impl Link {
-    /// Holds all bytes back until the time `until`. What is written meanwhile waits, up to 64 KiB of it.
+    /// Holds all bytes back until the time `until`. Up to 64 KiB that are written before then wait in the link.
     pub fn stall(&mut self, until: Time) {
         self.stalled = self.stalled.max(until);
     }
 
-    /// Takes no more bytes. Those on the way arrive, and then the end.
+    /// Ends the link after the bytes that are on the way: they arrive, and then the end. Later writes are lost.
     pub fn finish(&mut self) {
         if self.state == State::Open {
             self.state = State::Finishing;
@@ -90,8 +90,8 @@ impl Link {
         }
     }
 
-    /// Says that nobody reads any more: what is on the way, or written from now on, is lost. Call it when the reading
-    /// machine is [closed](crate::Output::Close).
+    /// Tells the link that its reader is gone: all bytes that are on the way, or written from now on, are lost. Call it
+    /// when the reading machine is [closed](crate::Output::Close).
     pub fn abandon(&mut self) {
         self.is_abandoned = true;
         self.drop_all();
@@ -123,7 +123,7 @@ impl Link {
         self.state == State::Open
     }
 
-    /// Returns true if nobody reads any more.
+    /// Returns true if the reader is gone ([`abandon`](Link::abandon)).
     #[must_use]
     pub const fn is_abandoned(&self) -> bool {
         self.is_abandoned
@@ -146,7 +146,7 @@ impl Link {
         self.carried = Vec::new();
     }
 
-    /// Takes the bytes of a write, as far as there is room: up to 64 KiB are on the way. Returns how many it took. A
+    /// Takes the bytes of a write, as far as there is room: up to 64 KiB can be on the way. Returns how many it took. A
     /// link that is finished, cut or abandoned takes all of them, and they are lost.
     pub fn write(&mut self, now: Time, bytes: &[u8]) -> usize {
         if self.state != State::Open || self.is_abandoned {
@@ -239,7 +239,8 @@ impl Link {
         taken
     }
 
-    /// Pauses as the pace of the link demands, if a piece has arrived and left only this room.
+    /// Pauses as the pace of the link demands, if a piece has arrived; `room` is what the piece left of the room for
+    /// one piece.
     fn rest_after(&mut self, now: Time, room: usize) {
         if room < self.piece {
             self.stalled = self.stalled.max(now.saturating_add(self.pace));

@@ -9,11 +9,11 @@ use alloc::{
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
-/// A text from a peer: a request, a notification, a response or a batch, often with a fault, sometimes no message at
-/// all.
+/// A text from a peer: a request, a notification, a response or a batch, often with a fault, and sometimes not a
+/// message at all.
 ///
-/// Ids, methods and tools come from short lists, so that messages refer to each other: two requests with one id, a
-/// cancellation of an open call.
+/// Ids, methods and tools come from short lists, so that messages refer to each other: for example two requests with
+/// the same id, or a cancellation of an open call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerText(String);
 
@@ -25,7 +25,7 @@ impl PeerText {
     }
 }
 
-/// The ids. Some of them are equal, some are not valid.
+/// The ids. Some of them are equal, and some are invalid.
 const IDS: &[&str] = &[
     "1",
     "2",
@@ -198,7 +198,7 @@ mod tests {
     use crate::testing::Random;
 
     #[test]
-    fn most_is_right_and_every_kind_comes() {
+    fn most_messages_are_valid_and_every_kind_occurs() {
         let mut random = Random::new(1);
         let mut seen = [0_usize; 6];
         for _ in 0..2000 {

@@ -59,7 +59,7 @@ mod tests {
         for text in ["é\u{fffd}", "", " "] {
             out.message(To::Unsolicited, |buf| buf.extend_from_slice(text.as_bytes())).unwrap();
         }
-        assert_eq!(out.take(), ["é\u{fffd}", " "], "where nothing is written, there is no message");
+        assert_eq!(out.take(), ["é\u{fffd}", " "], "if nothing is written, there is no message");
         assert_eq!(out.take(), [""; 0]);
     }
 

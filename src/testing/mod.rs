@@ -1,4 +1,4 @@
-//! Test your editor or agent without sockets: two machines joined in virtual time, numbers that look random, and
+//! Test your editor or agent without sockets: two machines joined in virtual time, repeatable random numbers, and
 //! scripts that a fuzzer can write. Enable the feature `testing` only for tests.
 //!
 //! ```text
@@ -15,11 +15,12 @@
 //!
 //! A [`Pair`] owns both machines and the time. Nothing happens by itself: [`settle`](Pair::settle) moves bytes and
 //! events until both are idle, and [`advance`](Pair::advance) lets time pass, deadline by deadline. So a virtual day
-//! takes at most a second, and equal seeds, or equal bytes of a script, give equal runs. For a single machine, [`pass`]
-//! is your loop: it returns the events, the bytes and the wait of one pass.
+//! takes at most a second, and the same seed, or the same bytes of a script, always give the same run. For a single
+//! machine, [`pass`] is your loop: it returns the events, the bytes and the wait of one pass.
 //!
-//! A [`Net`] owns a server, any number of agents, and programs that send any bytes. Use it for tests and fuzz targets
-//! of an editor; it has an example of a fuzz target. A [`Tracer`] shows what passes through a machine.
+//! A [`Net`] owns a server, any number of agents, and programs that send arbitrary bytes. Use it for tests and fuzz
+//! targets of an editor; its documentation has an example of a fuzz target. A [`Tracer`] shows what passes through a
+//! machine.
 
 #[cfg(feature = "ide")]
 mod agent;

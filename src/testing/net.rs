@@ -15,20 +15,20 @@ use crate::{
     rpc::{RequestId, SessionId},
 };
 
-/// The most connections that a script opens.
+/// How many connections a script may open.
 const MAX_CONNECTIONS: usize = 64;
 
-/// A [`Server`] with any number of agents, and with programs that send any bytes.
+/// A [`Server`] with any number of agents, and with programs that send arbitrary bytes.
 ///
 /// ```text
 ///                ┌─ to_server: Link ◀─┐
-///  Server ◀────────┤                  ├──▶ Client, or bytes of a program that is no agent
+///  Server ◀────────┤                  ├──▶ Client, or bytes of a program that is not an agent
 ///   │            └─ to_peer: Link ──┘         (as often as there are connections)
 ///   └──▶ ServerEvent ──▶ the application under test
 /// ```
 ///
-/// A net passes each event of the server to the application, which is an argument of its methods. Time passes only by
-/// [`advance`](Net::advance) and by the steps of a script.
+/// A net passes each event of the server to the application, a function that you pass to its methods. Time passes only
+/// in [`advance`](Net::advance) and in the steps of a script.
 ///
 /// To test one answer, or the arguments of one call, use [`Pair::attach`] instead: a net shows what the editor gets, not
 /// what the agents get. You can compare
@@ -37,7 +37,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///
 /// # A fuzz target for an editor
 ///
-/// The application is the function that handles the events of your editor. One line makes `fuzz` a target:
+/// The application is the function that handles the events of your editor. One line turns `fuzz` into a fuzz target:
 /// `libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));`
 ///
 /// ```
@@ -48,7 +48,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///
 /// fn on_event(server: &mut Server, event: ServerEvent) {
 ///     let ServerEvent::Call { call, .. } = event else { return };
-///     // An error means that the call has ended meanwhile.
+///     // An error means that the call has ended in the meantime.
 ///     let _ = match call {
 ///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
 ///         ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics { files: Vec::new() }),
@@ -77,8 +77,8 @@ pub struct Net {
 pub enum NetAct {
     /// Another agent attaches.
     Attach,
-    /// The agent with this number does this; the number counts modulo the agents that have not ended. If all have
-    /// ended, another one attaches.
+    /// The agent with this number does this. The number is taken modulo the number of agents that have not ended; if
+    /// all have ended, another one attaches.
     Agent(u8, AgentAct),
     /// A link of the connection with this number, modulo the number of connections, changes.
     Link(u8, Way, Change),
@@ -209,7 +209,7 @@ impl Net {
         self.now
     }
 
-    /// Connects an agent. Returns the number of its connection.
+    /// Connects an agent. Returns the number of its connection, counted from 0.
     pub fn attach(&mut self) -> usize {
         let client = client(self.agent.clone(), self.connections.len(), self.now);
         self.connect(Peer::Agent { client: client.into(), open: Vec::new() })
@@ -231,7 +231,7 @@ impl Net {
         self.connections.len().saturating_sub(1)
     }
 
-    /// Lets the agent of a connection do this. Nothing happens if the connection has no agent.
+    /// Makes the agent of a connection do this. Nothing happens if the connection has no agent.
     pub fn act(&mut self, number: usize, act: &AgentAct) {
         if let Some(Peer::Agent { client, open }) = self.connections.get_mut(number).map(|c| &mut c.peer) {
             act.on(client, open);
@@ -242,7 +242,7 @@ impl Net {
     ///
     /// # Panics
     ///
-    /// Panics if the net is never idle, or if a request of an agent ends twice.
+    /// Panics if the net does not become idle, or if a request of an agent ends twice.
     pub fn settle(&mut self, mut app: impl FnMut(&mut Server, ServerEvent)) {
         for _ in 0..NEVER_IDLE {
             let mut moved = self.pass(&mut app);
@@ -256,7 +256,7 @@ impl Net {
         never_idle()
     }
 
-    /// Lets the server pass. Returns true if it did anything.
+    /// Runs one pass of the server. Returns true if it did anything.
     fn pass(&mut self, app: &mut impl FnMut(&mut Server, ServerEvent)) -> bool {
         let mut moved = false;
         for _ in 0..NEVER_IDLE {
@@ -306,8 +306,8 @@ impl Net {
         never_idle()
     }
 
-    /// Plays all steps that `data` encodes, and then ends everything as [`finish`](Net::finish)
-    /// does. Equal bytes give equal steps.
+    /// Plays all steps that `data` encodes, and then ends everything as [`finish`](Net::finish) does. The same bytes
+    /// always give the same steps.
     ///
     /// # Panics
     ///
@@ -320,8 +320,8 @@ impl Net {
         self.finish(app);
     }
 
-    /// Plays a step, and lets the net settle. [`Step::Link`] names no connection, and changes the
-    /// links of all connections.
+    /// Plays a step, and settles the net. [`Step::Link`] does not name a connection, and so changes the links of all
+    /// connections.
     ///
     /// # Panics
     ///
@@ -412,7 +412,7 @@ impl Connection {
                 let acted = turn(client.as_mut(), (), now, to_peer, to_server, |_, event| {
                     let ClientEvent::Outcome { request, .. } = event else { return };
                     let at = open.iter().position(|open| *open == request);
-                    assert!(at.is_some(), "an outcome of a request that is not open: {request:?}");
+                    assert!(at.is_some(), "a request that is not open has an outcome: {request:?}");
                     at.map(|at| open.swap_remove(at));
                 });
                 acted | to_peer.deliver(now, client.as_mut(), ())
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic = "an outcome of a request that is not open"]
+    #[should_panic = "a request that is not open has an outcome"]
     fn second_outcome_is_found() {
         let mut net = net();
         net.attach();

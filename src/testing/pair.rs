@@ -7,11 +7,11 @@ use core::time::Duration;
 use super::{Change, Link, Step, Way};
 use crate::{Machine, Output, Time};
 
-/// After this many rounds, machines count as never idle. Those that come to rest need far fewer, even if each round
-/// moves one byte.
+/// After this many rounds, machines count as never becoming idle. Those that do become idle need far fewer, even if
+/// each round moves a single byte.
 pub(super) const NEVER_IDLE: usize = 1_000_000;
 
-/// How long machines may take to end by themselves: longer than every timeout of this crate.
+/// How long machines may take to end by themselves: longer than every default timeout of a connection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A server and a client, joined by two [`Link`]s: each reads what the other writes.
@@ -20,7 +20,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 pub struct Pair<S: Machine, C: Machine> {
     /// The machine that the client attaches to.
     pub server: S,
-    /// The connection of the client, as the server names it.
+    /// The server's name for the connection to the client.
     pub conn: S::Conn,
     /// The machine that attaches.
     pub client: C,
@@ -71,12 +71,13 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
         self.to_client.cut();
     }
 
-    /// Lets both machines pass, and moves their bytes, until both are idle at this time. The applications answer
-    /// through `on_server` and `on_client`. Returns how many rounds it took.
+    /// Runs passes of both machines, and moves their bytes, until both are idle at this time. `on_server` and
+    /// `on_client` are the applications: they get the events and can answer. Returns how many rounds it took.
     ///
     /// # Panics
     ///
-    /// Panics if the machines are never idle, or if one of them breaks the third, fourth or fifth law of [`Machine`].
+    /// Panics if the machines do not become idle, or if one of them breaks the third, fourth or fifth law of
+    /// [`Machine`].
     pub fn settle_with(
         &mut self,
         mut on_server: impl FnMut(&mut S, &S::Event),
@@ -106,7 +107,7 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
     ///
     /// # Panics
     ///
-    /// Panics if the machines are never idle.
+    /// Panics if the machines do not become idle.
     pub fn settle(&mut self) -> usize {
         self.settle_with(|_, _| {}, |_, _| {})
     }
@@ -127,7 +128,7 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
     ///
     /// # Panics
     ///
-    /// Panics if the machines are never idle.
+    /// Panics if the machines do not become idle.
     pub fn advance_with(
         &mut self,
         span: Duration,
@@ -150,7 +151,7 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
     ///
     /// # Panics
     ///
-    /// Panics if the machines are never idle.
+    /// Panics if the machines do not become idle.
     pub fn advance(&mut self, span: Duration) {
         self.advance_with(span, |_, _| {}, |_, _| {});
     }
@@ -163,12 +164,12 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
         earlier(machines, links)
     }
 
-    /// Plays a step, and returns the act for you to do, if it is one. Call [`settle_with`](Pair::settle_with) after it,
-    /// or leave that to a later step.
+    /// Plays a step. If it is an act, returns it for you to do. Call [`settle_with`](Pair::settle_with) after it, or
+    /// leave that to a later step.
     ///
     /// # Panics
     ///
-    /// Panics if the machines are never idle.
+    /// Panics if the machines do not become idle.
     pub fn play<'a, A>(
         &mut self,
         step: &'a Step<A>,
@@ -180,7 +181,7 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
             Step::Wait(span) => self.advance_with(span.duration(), on_server, on_client),
             Step::Sleep(span) => {
                 self.now = self.now.saturating_add(span.duration());
-                // What the application does next, it does at this time.
+                // The application acts next, and the machine must know the time.
                 self.server.feed(self.now, self.conn, &[]);
                 self.client.feed(self.now, (), &[]);
             }
@@ -203,7 +204,7 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
         None
     }
 
-    /// Breaks the connection, if it has not ended, and lets both machines end.
+    /// Breaks the connection, if it has not ended, and waits until both machines have ended.
     ///
     /// # Panics
     ///
@@ -221,7 +222,7 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
     }
 }
 
-/// Lets a machine pass. It reads from one link and writes into the other. Returns true if it did anything.
+/// Runs one pass of a machine. It reads from one link and writes into the other. Returns true if it did anything.
 pub(super) fn turn<M: Machine<Conn: Debug + PartialEq>>(
     machine: &mut M,
     conn: M::Conn,
@@ -263,7 +264,7 @@ pub(super) fn turn<M: Machine<Conn: Debug + PartialEq>>(
     never_idle()
 }
 
-/// Returns the earlier of two deadlines, where `None` is never.
+/// Returns the earlier of two deadlines; `None` means never.
 pub(super) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -271,7 +272,7 @@ pub(super) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Checks that the deadline of a machine announced what it has just returned.
+/// Checks that the deadline of a machine was not later than the output that it has just returned.
 pub(super) fn assert_is_due(due: Option<Time>, now: Time, output: &dyn Debug) {
     assert!(
         due.is_some_and(|due| due <= now),
@@ -279,7 +280,7 @@ pub(super) fn assert_is_due(due: Option<Time>, now: Time, output: &dyn Debug) {
     );
 }
 
-/// Checks that a machine waits until a later time. Nothing is later than the end of time.
+/// Checks that a machine waits until a later time. At the end of time there is none, so any is accepted.
 pub(super) fn assert_moves_on(until: Option<Time>, now: Time) {
     let moves_on = until.is_none_or(|until| until > now) || now == Time::new(Duration::MAX);
     assert!(moves_on, "at {now:?} the machine waits until {until:?}");
@@ -287,5 +288,5 @@ pub(super) fn assert_moves_on(until: Option<Time>, now: Time) {
 
 #[allow(clippy::panic, reason = "a harness of tests reports a failure this way")]
 pub(super) fn never_idle() -> ! {
-    panic!("the machines are never idle")
+    panic!("the machines do not become idle")
 }

@@ -11,13 +11,13 @@ use crate::{Machine, Output, Time};
 pub struct Passed<E, C = ()> {
     /// The events, in their order.
     pub events: Vec<E>,
-    /// What the sockets took, write by write.
+    /// The bytes that the sockets took, write by write.
     pub written: Vec<(C, Vec<u8>)>,
-    /// What found no room, for each connection that has any. It is still in the machine.
+    /// The bytes for which the socket had no room, for each connection that has any. They are still in the machine.
     pub unwritten: Vec<(C, Vec<u8>)>,
     /// The connections that were closed.
     pub closed: Vec<C>,
-    /// Until when the machine has nothing to do.
+    /// The time until which the machine has nothing to do.
     pub wait: Option<Time>,
 }
 
@@ -35,8 +35,9 @@ impl<E, C> Passed<E, C> {
     }
 }
 
-/// Polls a machine until it waits, as your loop would, and returns all that it did. Each socket has room for `room`
-/// bytes: 0 shows what the machine would write without taking it, and `usize::MAX` takes everything.
+/// Polls a machine until it waits, as your loop would, and returns everything that it did. Each socket has room for
+/// `room` bytes: with 0 you see what the machine would write, but nothing is taken, and with `usize::MAX` everything is
+/// taken.
 ///
 /// `now` is the time of the pass, as in your loop. The laws are checked against it, so it must not be older than what
 /// the machine has seen.
@@ -55,9 +56,9 @@ impl<E, C> Passed<E, C> {
 ///
 /// # Panics
 ///
-/// Panics if the machine breaks the fourth or the fifth law of [`Machine`], if it never waits, or waits until another
-/// time than its deadline, if an event or a closing follows a write that found no room, or if a write follows the
-/// closing of its connection.
+/// Panics if the machine breaks the fourth or the fifth law of [`Machine`]; if it never waits, or waits until another
+/// time than its deadline; if an event or a closing follows a write for which there was no room; or if a write follows
+/// the closing of its connection.
 pub fn pass<M: Machine<Conn: PartialEq>>(
     machine: &mut M,
     now: Time,
@@ -80,19 +81,23 @@ pub fn pass_with<M: Machine<Conn: PartialEq>>(
     let (mut events, mut written, mut closed) = (Vec::new(), Vec::new(), Vec::new());
     let mut unwritten: Vec<(M::Conn, Vec<u8>)> = Vec::new();
     let mut rooms: Vec<(M::Conn, usize)> = Vec::new();
-    // A write comes only if there is neither an event nor a closing, and one that finds no room changes nothing.
+    // A write comes only if there is neither an event nor a closing, and a write without room changes nothing, so only
+    // other writes can follow it.
     let mut only_writes_follow = false;
     for _ in 0..NEVER_IDLE {
         let due = machine.deadline();
         match machine.poll(now) {
             Output::Event(event) => {
-                assert!(!only_writes_follow, "an event comes after a write that found no room: {event:?}");
+                assert!(
+                    !only_writes_follow,
+                    "an event comes after a write for which there was no room: {event:?}"
+                );
                 assert_is_due(due, now, &event);
                 react(machine, &event);
                 events.push(event);
             }
             Output::Close(conn) => {
-                assert!(!only_writes_follow, "a closing comes after a write that found no room");
+                assert!(!only_writes_follow, "a closing comes after a write for which there was no room");
                 assert_is_due(due, now, &"a closing");
                 unwritten.retain(|(of, _)| *of != conn);
                 closed.push(conn);

@@ -1,12 +1,12 @@
-//! Numbers that look random and are the same in every run: the seed of a failure repeats it.
+//! Random numbers that are the same in every run: the seed of a failed test repeats the failure.
 
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
 /// Numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014), tiny, and good enough to pick test cases.
 ///
-/// It is also the [randomness](Random::source) of a client under test, whose keys are then the same in every run. One
-/// number determines all the following ones, so use it only in tests.
+/// It can also be the [source of randomness](Random::source) of a client under test, whose keys are then the same in
+/// every run. Each number determines all the following ones, so use it only in tests.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -32,7 +32,7 @@ impl Random {
         usize::try_from(self.number().checked_rem(bound).unwrap_or(0)).unwrap_or(0)
     }
 
-    /// Returns true once in `many` times, on average.
+    /// Returns true in one of `many` calls, on average.
     pub fn one_in(&mut self, many: usize) -> bool {
         self.below(many) == 0
     }
@@ -42,7 +42,7 @@ impl Random {
         (0..len).map(|_| self.byte()).collect()
     }
 
-    /// Returns the randomness of a client.
+    /// Returns a source of randomness for a client.
     pub fn source(mut self) -> impl FnMut(&mut [u8]) -> Result<(), Infallible> + Send + Sync + 'static {
         move |bytes| {
             bytes.fill_with(|| self.byte());

@@ -6,7 +6,7 @@ use arbitrary::{Arbitrary, Unstructured};
 
 /// A step. `A` is what an application does: an enum of your own, or [`AgentAct`](super::AgentAct).
 #[derive(Arbitrary, Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "a script is written by hand as well")]
+#[allow(clippy::exhaustive_enums, reason = "scripts are also written by hand")]
 pub enum Step<A> {
     /// An application does this.
     Act(A),
@@ -89,7 +89,7 @@ impl<'a> Arbitrary<'a> for Span {
     }
 }
 
-/// Returns the steps that `data` encodes, to the end of `data`. Equal bytes give equal steps.
+/// Returns the steps that `data` encodes, to the end of `data`. The same bytes always give the same steps.
 pub fn script<'a, A: Arbitrary<'a> + 'a>(data: &'a [u8]) -> impl Iterator<Item = Step<A>> + 'a {
     let mut rest = Unstructured::new(data);
     core::iter::from_fn(move || if rest.is_empty() { None } else { Step::arbitrary(&mut rest).ok() })

@@ -29,7 +29,7 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Tracer<M, F> {
-    /// The machine, to send something.
+    /// The machine; use it to send something.
     pub machine: M,
     show: F,
     input: Direction,
@@ -121,7 +121,7 @@ struct Direction {
 enum Part {
     Head,
     Frames,
-    /// Neither a head nor frames. The machine reports the fault, and the tracer shows nothing.
+    /// Neither a head nor frames. The machine reports the fault; the tracer shows nothing more of this direction.
     Neither,
 }
 
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_any_size_give_equal_lines() {
+    fn pieces_of_any_size_give_the_same_lines() {
         let head = b"GET / HTTP/1.1\r\nHost: h\r\nAuthorization: secret\r\n secret\r\nnothing\r\n\r\n";
         let frames = b"\x81\x82abcd\x29\x0b\x88\x80abcd";
         for (name, input) in [("a head", &head[..]), ("frames", &[&head[..], frames].concat())] {
