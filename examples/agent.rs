@@ -15,7 +15,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // The text of an error says what to do. If `main` returned the error, it would print its fields.
+        // The message of an error says what to do. If `main` returned the error, Rust would print its
+        // fields instead.
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE

@@ -1,4 +1,4 @@
-//! An editor's server on its own thread, beside two other threads: one stands for a person who decides on
+//! An editor's server on its own thread, with two other threads: one stands in for a person who decides on
 //! proposals, one waits for signals. Both use a handle of the server. `cargo run --example blocking_loop`;
 //! Ctrl-C ends it.
 
@@ -42,17 +42,17 @@ fn handle_event(server: &mut Server, event: ServerEvent, proposals: &Sender<(Cal
             let name = client.map_or_else(|| "a client".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
         }
-        // The answer comes later, from the other thread: a proposal waits for a person and delays nothing
+        // The answer comes later, from the other thread: a proposal that waits for a person delays nothing
         // else.
         ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
             let Err(SendError((call, _))) = proposals.send((call, diff)) else { return };
-            let _ = server.machine_mut().call(call).fail("nobody is there to decide");
+            let _ = server.machine_mut().call(call).fail("there is no person to decide");
         }
         _ => {}
     }
 }
 
-/// Stands for a person who accepts every proposal unchanged.
+/// Stands in for a person who accepts every proposal unchanged.
 fn decide_all(proposed: &Receiver<(Call<OpenDiff>, OpenDiff)>, handle: &Handle) {
     for (call, diff) in proposed {
         // If the agent has gone or has closed the diff, the answer does nothing.

@@ -1,5 +1,6 @@
-//! An editor with context: a prompt, resources, a form, and a guard for its unsaved buffer. It ends when its
-//! agent leaves. `cargo run --example context`, then `claude --ide` in the same folder.
+//! An editor that offers context (a prompt, resources, a form), and saves its unsaved buffer before an
+//! agent edits the file. It ends when its agent leaves. `cargo run --example context`, then `claude --ide`
+//! in the same folder.
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp_mio::ide::kit::Range;
@@ -34,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         while let Some(event) = server.next_event(clock.now()) {
             let ide = server.machine_mut();
-            // Answering fails only if the agent has gone, and then nobody waits for the answer.
+            // Answering fails only if the agent has gone, and then the answer is not needed.
             match event {
                 ServerEvent::Ready { agent, .. } => pending = ide.agent_mut(agent).elicit(form.clone()).ok(),
                 ServerEvent::Outcome { request, outcome, .. } => {
@@ -46,8 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let text = if resource.uri == "draft://text" { "a draft\n" } else { "publish it" };
                     _ = ide.call(call).respond_resource(&ResourceResult::text(resource.uri, "", text));
                 }
-                // The guard: the agent writes the file after the answer to its next call, so save the buffer
-                // now. The path comes from the agent, so we compare it and never open it. If the write fails,
+                // The agent writes the file after the answer to its next call, so save the buffer now. The
+                // path comes from the agent, so we only compare it, and never open it. If the write fails,
                 // the text stays unsaved.
                 ServerEvent::EditExpected { path: edited, .. } if Path::new(&*edited) == path => {
                     unsaved = unsaved.filter(|text| fs::write(&path, text).is_err());

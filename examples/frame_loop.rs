@@ -1,5 +1,5 @@
 //! An editor that draws sixty frames a second, such as a game or an immediate-mode interface (egui, bevy,
-//! imgui): it gives its server one turn in each frame, on every system.
+//! imgui): it lets its server run once in each frame. This works on every system.
 //!
 //! A frame without traffic costs one system call. `cargo run --example frame_loop`; Ctrl-C ends it.
 

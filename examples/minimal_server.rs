@@ -1,8 +1,8 @@
 //! The smallest editor that asks a person: it prints each proposal, and `y` accepts it.
 //!
-//! `cargo run --example minimal_server`, then `claude --ide` in the same folder, or
-//! `ide-mcp agent diff FILE PROPOSAL`. Ctrl+D at a question ends it. Ctrl+C ends it at any time, and leaves its lock file
-//! behind; `blocking_loop` shows how to handle signals.
+//! `cargo run --example minimal_server`, then `claude --ide` in the same folder, or `ide-mcp agent diff FILE PROPOSAL`.
+//! Ctrl+D at a question ends it. Ctrl+C ends it at any time, but then its lock file stays; `blocking_loop` shows how to
+//! handle signals.
 
 #![allow(clippy::print_stdout, reason = "it shows what it does")]
 

@@ -1,4 +1,5 @@
-//! An editor's server beside other things in one `Poll`: a thread that checks files, a timer, a signal.
+//! An editor's server that shares one `Poll` with other things: a thread that checks files, a timer, a
+//! signal.
 //!
 //! The loop never waits for the checker. It passes each `getDiagnostics` to the checker, which answers
 //! through a handle. If that takes longer than the client waits, the server answers by itself.
@@ -24,7 +25,7 @@ const WAKER: Token = Token(0);
 /// The first of the [`Server::TOKENS`] tokens that the server owns.
 const SERVER: Token = Token(1);
 
-/// How often a timer of the application fires. It shares the wait with the timers of the server.
+/// How often a timer of the application fires. One wait serves this timer and those of the server.
 const STATUS_EVERY: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -92,7 +93,7 @@ fn check_all(work: &Receiver<(Call<GetDiagnostics>, String)>, handle: &Handle) {
     }
 }
 
-/// Stands for a language server or a compiler: warns about files with "draft" in their names.
+/// Stands in for a language server or a compiler: warns about files with "draft" in their names.
 fn check(uri: &str) -> Vec<Diagnostic> {
     if !uri.contains("draft") {
         return Vec::new();

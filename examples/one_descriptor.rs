@@ -1,5 +1,5 @@
 //! An editor's server in a loop that waits for file descriptors: GLib, libuv, Qt, calloop, or `poll(2)` as
-//! here. One descriptor covers the server's sockets, its timers and the wake-ups of other threads.
+//! here. One descriptor covers the server's sockets, its timers, and wake-ups by other threads.
 //!
 //! `cargo run --example one_descriptor`; Ctrl-C ends it. On Windows the descriptor is a socket, for
 //! `WSAPoll`.
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             std::io::Read::read_exact(&mut signals, &mut [0])?;
             server.shutdown();
         }
-        // In a toolkit, call this from the watch of the descriptor.
+        // In a toolkit, call this from the callback that watches the descriptor.
         if of_server {
             server.dispatch(|_, event| {
                 if let ServerEvent::Ready { .. } = event {

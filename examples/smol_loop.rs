@@ -1,4 +1,4 @@
-//! An editor's server as a task of smol, on one thread with another task of the application.
+//! An editor's server as a task of smol, on the same thread as another task of the application.
 //!
 //! The future of `next_event` can be dropped at any time, so it can race another one: here, a signal.
 //! `cargo run --example smol_loop`; Ctrl-C ends it.
@@ -68,7 +68,7 @@ async fn handle_event(server: &mut Server, event: ServerEvent) {
             println!("{} is attached", display_safe(&name));
         }
         ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
-            // If a decision is quick, you can await it here; the server makes no progress in the meantime.
+            // A quick decision can be awaited here, but the server makes no progress in the meantime.
             smol::Timer::after(Duration::from_millis(10)).await;
             let _ = server.machine_mut().answer(call, diff.accept());
         }

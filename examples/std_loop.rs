@@ -1,8 +1,8 @@
 //! An editor without an adapter: the machine, `std::net`, and a loop of your own.
 //!
 //! `cargo run --example std_loop`, then `claude --ide` in the same folder. A real editor waits until a socket is ready,
-//! with `poll(2)` or what it has; this one looks every 10 ms, so that nothing but the machine is in the way. Ctrl+C ends
-//! it and leaves its lock file behind; `blocking_loop` shows how to remove the file.
+//! with `poll(2)` or whatever its platform has; this one looks every 10 ms, so that you see only how to use the
+//! machine. Ctrl+C ends it, but its lock file stays; `blocking_loop` shows how to remove it.
 
 #![allow(clippy::print_stdout, reason = "the example shows what it does")]
 
@@ -41,8 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Reads the sockets, does what the machine wants, and returns when the next turn is due if no socket is
-/// ready before.
+/// Reads the sockets, does what the machine asks for, and returns when the next turn is due if no socket is ready
+/// before.
 pub fn turn<S: Read + Write>(
     server: &mut Server,
     sockets: &mut BTreeMap<ConnId, S>,

@@ -1,14 +1,14 @@
-//! A client for any MCP server that runs as its child: it makes requests and prints the outcomes.
+//! A client that runs any MCP server as its child process, makes requests, and prints the outcomes.
 //!
 //! `cargo run --example stdio_client -- [--timeout MS] [--request "METHOD PARAMS"]… COMMAND [ARG…]`
 //!
-//! It makes all requests as soon as the session is open, and ends with the last outcome. Each line it prints
-//! is a JSON object with an "event": ready, result, error, ended (no answer) or notification.
+//! It makes all requests as soon as the session is open, and ends after the last outcome. Each line it
+//! prints is a JSON object with an "event": ready, result, error, ended (no answer) or notification.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
     clippy::print_stdout,
-    reason = "it takes the events that concern it"
+    reason = "it handles only the events that it needs"
 )]
 
 use ide_mcp::Clock;
@@ -97,7 +97,8 @@ impl Task {
         client.start(clock.now(), &mut out)?;
         let mut first = None;
         loop {
-            // Read, then poll, with one time, so that no timeout overtakes a line that has arrived.
+            // Read, then poll, with the same time. Otherwise a request could time out although its answer
+            // has arrived.
             let now = clock.now();
             for line in first.into_iter().chain(lines.try_iter().take(WAITING)) {
                 client.receive(now, &line?, &mut out);

@@ -1,10 +1,14 @@
 //! An MCP server over standard input and output, one message per line, with two small tools.
 //!
-//! An MCP client starts it as its child: `cargo build --examples`, then
-//! `cargo run --example stdio_client -- --request tools/list target/debug/examples/stdio_server`. At the end
-//! of standard input the server fails every open call, writes the answers, and ends.
+//! An MCP client starts it as its child: run `cargo build --examples`, then `cargo run --example
+//! stdio_client -- --request tools/list target/debug/examples/stdio_server`. At the end of standard input
+//! the server fails every open call, writes the answers, and ends.
 
-#![allow(clippy::wildcard_enum_match_arm, clippy::print_stderr, reason = "it takes the events that it needs")]
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    clippy::print_stderr,
+    reason = "it handles only the events that it needs"
+)]
 
 use ide_mcp::mcp::{
     Implementation, Lines, Server, ServerConfig, ServerEvent, Timeout, ToolResult, ToolSpec, Tools,
@@ -49,11 +53,12 @@ struct Program {
 }
 
 impl Program {
-    /// Serves standard input to its end.
+    /// Serves the lines of standard input until it ends.
     fn serve(&mut self, lines: &Receiver<io::Result<String>>) -> Result<(), Box<dyn Error>> {
         let (clock, mut first) = (Clock::new(), None);
         loop {
-            // Read, then poll, with one time, so that no timeout overtakes a line that has arrived.
+            // Read, then poll, with the same time. Otherwise a call could time out although its
+            // cancellation has arrived.
             let now = clock.now();
             for line in first.into_iter().chain(lines.try_iter().take(WAITING)) {
                 let line = line?;
@@ -105,7 +110,8 @@ impl Program {
         Ok(())
     }
 
-    /// Writes the send buffer. Blocks while the client does not read, and so takes no more input either.
+    /// Writes the send buffer. It blocks while the client does not read; the server then takes no more
+    /// input either.
     fn write(&mut self) -> io::Result<()> {
         io::stdout().write_all(self.out.outgoing())?;
         self.out.written(usize::MAX);

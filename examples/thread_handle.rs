@@ -1,5 +1,5 @@
-//! A terminal program that waits for keys in `crossterm::event::read`, which no socket interrupts: one thread
-//! for the server, one for the keys, and a loop that waits for both on one channel.
+//! A terminal program that waits for keys in `crossterm::event::read`, which a socket cannot interrupt. So
+//! it has one thread for the server, one for the keys, and a loop that waits for both on one channel.
 //!
 //! `cargo run --example thread_handle`, then `ide-mcp agent diff FILE PROPOSAL`. The keys `a` and `r` accept
 //! and reject the proposal, `q` ends the program.
@@ -52,7 +52,7 @@ fn run(handle: &Handle, keys: Sender<Input>, inputs: Receiver<Input>) -> Result<
                     print!("an agent proposes a change: accept (a) or reject (r)?\r\n");
                     open.push((call, diff));
                 }
-                // The agent has gone, or somebody decided in its terminal.
+                // The agent has gone, or the person decided in its terminal.
                 ServerEvent::DiffClosed { call, .. } => open.retain(|(of_diff, _)| of_diff.id() != call),
                 _ => {}
             },

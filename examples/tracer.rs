@@ -1,4 +1,4 @@
-//! A trace of a machine: the opening handshake, each frame and each event.
+//! Prints what passes through a machine: the opening handshake, each frame and each event.
 //!
 //! Here [`Tracer`] wraps the server of an editor, and an agent attaches in memory, so the program needs
 //! neither socket nor clock. To trace a real session, wrap the machine that you pass to an adapter's `Conn`.
@@ -57,7 +57,7 @@ fn act(
     loop {
         match agent.poll(Time::ZERO) {
             Output::Event(ClientEvent::Ready(_)) => {
-                // A terminal would obey this control character. The tracer replaces it.
+                // A terminal would obey this control character, so the tracer replaces it.
                 agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
                 agent.call_tool(&GetOpenEditors)?;
             }

@@ -34,8 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Accepts every proposal at once, so that you see the loop alone. An editor keeps the call, shows the diff,
-/// and answers when the person has decided, as `tokio_recipe.rs` does.
+/// Accepts every proposal at once, to keep the focus on the loop. An editor keeps the call, shows the
+/// diff, and answers when the person has decided, as `tokio_recipe.rs` does.
 fn handle_event(server: &mut Server, event: ServerEvent) {
     let Some(call) = event.into_call() else { return };
     // An error means that the agent has gone or has cancelled the call.

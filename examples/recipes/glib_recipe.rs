@@ -1,5 +1,5 @@
-//! An editor's server in GLib's main loop, as in a GTK application: one descriptor. While nothing happens, it
-//! wakes nobody.
+//! An editor's server in GLib's main loop, as in a GTK application: one descriptor. While nothing happens,
+//! it does not wake up.
 //!
 //! Needs the headers of GLib (`libglib2.0-dev`).
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --features glib --example glib_recipe`; Enter ends
@@ -44,8 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Accepts every proposal at once, so that you see the loop alone. An editor keeps the call, shows the diff,
-/// and answers when the person has decided, as `tokio_recipe.rs` does.
+/// Accepts every proposal at once, to keep the focus on the loop. An editor keeps the call, shows the
+/// diff, and answers when the person has decided, as `tokio_recipe.rs` does.
 fn handle_event(server: &mut Server, event: ServerEvent) {
     let Some(call) = event.into_call() else { return };
     // An error means that the agent has gone or has cancelled the call.

@@ -1,6 +1,6 @@
 //! An editor on tokio: one task waits for the agents and for the keyboard, and you decide about each proposal.
 //!
-//! `ide-mcp-smol` runs on any executor. One more thread, that of async-io's reactor, waits for the sockets.
+//! `ide-mcp-smol` runs on any executor. It adds one thread, async-io's reactor, which waits for the sockets.
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // The proposals that wait for a decision. A real editor shows each in a view.
     let mut open = VecDeque::<(Call<OpenDiff>, OpenDiff)>::new();
     loop {
-        // Both futures lose nothing when the other one wins.
+        // Neither future loses anything when the other one completes first.
         tokio::select! {
             event = server.next_event() => match event {
                 Some(ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. }) => {
@@ -28,14 +28,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     println!("{}\n{}\nAccept? [y/N]", display_line(path, 200), display_safe_lines(text));
                     open.push_back((call, diff));
                 }
-                // The agent has gone, or the proposal was decided in its terminal: close the view.
+                // The agent has gone, or the person decided in its terminal: close the view.
                 Some(ServerEvent::DiffClosed { call, .. }) => open.retain(|(of_view, _)| of_view.id() != call),
                 _ => {}
             },
             line = lines.next_line() => match (line?, open.pop_front()) {
                 (Some(line), Some((call, diff))) => {
                     let verdict = if line.trim() == "y" { diff.accept() } else { diff.reject() };
-                    // An error means that the call has ended meanwhile. The agent writes the file.
+                    // An error means that the call has ended in the meantime. The agent writes the file.
                     let _ = server.machine_mut().answer(call, verdict);
                 }
                 _ => break,

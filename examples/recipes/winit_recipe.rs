@@ -1,4 +1,4 @@
-//! An editor's server beside winit, whose loop cannot wait for sockets: the server has a thread, which wakes
+//! An editor's server for a program on winit, whose loop cannot wait for sockets: the server has a thread, which wakes
 //! the loop with each event. Where there is no display, the main thread takes the events without winit.
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --features winit --example winit_recipe`; Enter
@@ -37,9 +37,9 @@ impl ApplicationHandler<AppEvent> for App {
 }
 
 impl App {
-    /// Handles an event, and returns false at the end. It accepts every proposal at once, so that you see the
-    /// loop alone; an editor keeps the call, shows the diff in a window, and answers when the person has
-    /// decided.
+    /// Handles an event, and returns false when the loop should end. It accepts every proposal at once, to
+    /// keep the focus on the loop; an editor keeps the call, shows the diff in a window, and answers when
+    /// the person has decided.
     fn handle_event(&mut self, event: AppEvent) -> bool {
         let AppEvent::Editor(event) = event else { return false };
         let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return true };

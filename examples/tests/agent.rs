@@ -35,7 +35,7 @@ impl Agent {
         tools.map(|tool| tool["name"].as_str().unwrap().into()).collect()
     }
 
-    /// Calls a tool, and returns the texts of its result.
+    /// Calls a tool, and returns the text blocks of its result.
     pub fn call(&mut self, name: &str, arguments: &Value) -> Vec<String> {
         let result = self.request("tools/call", &json!({"name": name, "arguments": arguments}));
         let content = result["content"].as_array().unwrap().iter();
@@ -68,7 +68,7 @@ impl Agent {
         }
     }
 
-    /// Waits for a form of the editor, and returns its message.
+    /// Waits for a form of the editor, answers it, and returns its message.
     pub fn form(&mut self, answer: &FormAnswer) -> String {
         loop {
             match self.0.next_event() {

@@ -17,7 +17,8 @@ fn published(place: &Place, program: &str) -> Process {
     process
 }
 
-/// The editor must end soon. A loop that lost its wake-up would wait for the first ping, after 30 s.
+/// Checks that the editor ends soon. A loop that missed its wake-up would wait for the first ping, after
+/// 30 s.
 fn ends(place: &Place, mut process: Process) {
     let begin = Instant::now();
     let (status, problem) = process.end();
@@ -31,12 +32,19 @@ fn minimal_server() {
     let place = Place::new("minimal");
     let mut editor = published(&place, "minimal_server");
     let mut agent = Agent::attach(&place);
-    assert_eq!(agent.tools(), ["openDiff", "close_tab", "closeAllDiffTabs"], "it knows no problems");
+    assert_eq!(
+        agent.tools(),
+        ["openDiff", "close_tab", "closeAllDiffTabs"],
+        "it does not offer getDiagnostics"
+    );
     editor.send_line("y");
     agent.proposal_is_accepted();
     editor.hang_up();
     let proposal = agent.propose();
-    assert!(matches!(agent.decided(proposal), DiffOutcome::Rejected { .. }), "nobody decides any more");
+    assert!(
+        matches!(agent.decided(proposal), DiffOutcome::Rejected { .. }),
+        "an editor that ends rejects its proposals"
+    );
     ends(&place, editor);
 }
 
@@ -63,7 +71,7 @@ fn context() {
     }
     let draft = fs::canonicalize(place.project()).unwrap().join("draft.txt");
     agent.call("getDiagnostics", &json!({"uri": format!("file://{}", draft.display())}));
-    assert_eq!(fs::read_to_string(&draft).unwrap(), "a draft\n", "the guard has saved the buffer");
+    assert_eq!(fs::read_to_string(&draft).unwrap(), "a draft\n", "the editor has saved the buffer");
     fs::write(&draft, "of the agent").unwrap();
     agent.call("getDiagnostics", &json!({}));
     agent.call("getDiagnostics", &json!({"uri": format!("file://{}", draft.display())}));
@@ -121,7 +129,7 @@ fn frame_loop_survives_a_lost_lock_directory() {
     let away = place.home().join("away");
     fs::rename(place.lock_dir(), &away).unwrap();
     fs::write(place.lock_dir(), "no directory").unwrap();
-    // The editor tries again every 5 s, so twice in this time.
+    // The editor tries again every 5 s, so it tries twice in this time.
     thread::sleep(Duration::from_secs(11));
     fs::remove_file(place.lock_dir()).unwrap();
     place.published("frame_loop, which found no directory,", None);
@@ -163,7 +171,7 @@ fn thread_handle() {
         editor.put(key);
         assert_eq!(agent.decided(proposal), *outcome);
     }
-    // When the agent of a proposal has gone, no later key decides about it.
+    // When the agent of a proposal has gone, later keys must not decide about it.
     agent.propose();
     assert!(editor.line().contains("accept (a) or reject (r)?"));
     drop(agent);
@@ -243,7 +251,7 @@ fn agent_program_attaches_to_each_editor() {
         assert_eq!(agent.end(), (Some(0), String::new()), "{editor}: {answer}");
         assert!(answer.contains(expected), "{editor}: {answer}");
         match editor {
-            // Nobody is there to decide about the next one.
+            // End its input: there is no person to decide about the next proposal.
             "minimal_server" => {
                 server.hang_up();
                 let _proposal = Agent::attach(&place).propose();

@@ -1,4 +1,4 @@
-//! The code and numbers in the pages are those of the examples.
+//! Checks that the code and numbers in the pages are those of the examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ const GAP: &str = "// …";
 const PAGES: [&str; 5] =
     ["README.md", "docs/first-editor.md", "docs/first-agent.md", "docs/embedding.md", "src/lib.rs"];
 
-/// The pages on which somebody sees the project first.
+/// The pages on which a newcomer sees the project first.
 const FRONT_PAGES: [&str; 2] = ["README.md", "src/lib.rs"];
 
 /// Each row of a table that names an example also has the example's number of lines.
@@ -30,7 +30,7 @@ fn tables_have_numbers_of_lines() {
 }
 
 #[test]
-fn both_front_pages_have_one_table_of_loops() {
+fn both_front_pages_have_the_same_table_of_loops() {
     let tables = FRONT_PAGES.map(|page| {
         let text = read(page);
         let rows = text.lines().map(|line| line.trim_start_matches("//! "));
@@ -43,8 +43,7 @@ fn both_front_pages_have_one_table_of_loops() {
     assert!(readme.len() > 10, "the tables were read: {readme:?}");
 }
 
-/// Returns a line with the texts of its links, but without their addresses, which differ between the two
-/// pages.
+/// Returns a line without the addresses of its links, which differ between the two pages.
 fn without_links(line: &str) -> String {
     let mut plain = String::new();
     for (at, part) in line.split("](").enumerate() {
@@ -96,7 +95,7 @@ fn tests_against_found_bugs_exist() {
 }
 
 #[test]
-fn quotes_mark_their_gaps() {
+fn a_quote_must_mark_its_gaps() {
     let code = ["a", "b", "c", "b", "d"].map(String::from);
     let rows: [(&str, &[&str], Result<(), &str>); 8] = [
         ("the beginning", &["a", "b"], Ok(())),
@@ -104,9 +103,9 @@ fn quotes_mark_their_gaps() {
         ("blank lines and comments", &["b", "", "// why", "  c"], Ok(())),
         ("a gap", &["a", "// …", "d"], Ok(())),
         ("a gap without its mark", &["a", "c"], Err("a\nc")),
-        ("a gap of no line", &["a", "// …", "b", "c", "b", "d"], Ok(())),
+        ("a mark without a gap", &["a", "// …", "b", "c", "b", "d"], Ok(())),
         ("another order", &["c", "// …", "a"], Err("a")),
-        ("a line of no example", &["a", "e"], Err("a\ne")),
+        ("a line that is not in the example", &["a", "e"], Err("a\ne")),
     ];
     for (name, quoted, expected) in rows {
         assert_eq!(quotes(quoted, &code), expected.map_err(String::from), "{name}");

@@ -24,7 +24,7 @@ struct Socket {
     input: Vec<u8>,
     output: Vec<u8>,
     is_blocked: bool,
-    /// What follows the input.
+    /// What a read returns after the input: this error, or the end of the stream for `UnexpectedEof`.
     then: Option<ErrorKind>,
     /// Every write fails.
     is_broken: bool,
@@ -138,7 +138,7 @@ fn accept(server: &mut Server, event: ServerEvent) {
 }
 
 #[test]
-fn session_passes_through_bad_sockets() {
+fn a_session_works_over_bad_sockets() {
     let mut world = World::with_agents(2);
     assert_eq!(world.server.agents().count(), 2);
     for (_, client) in &mut world.agents {
@@ -156,7 +156,7 @@ fn session_passes_through_bad_sockets() {
 }
 
 #[test]
-fn lost_socket_is_reported_once_and_dropped() {
+fn a_lost_socket_is_reported_once_and_dropped() {
     for (name, then, is_broken) in [
         ("the end of the stream", Some(ErrorKind::UnexpectedEof), false),
         ("a reset", Some(ErrorKind::ConnectionReset), false),
@@ -177,7 +177,7 @@ fn lost_socket_is_reported_once_and_dropped() {
 
 /// A mention that was not written reaches the other agent.
 #[test]
-fn mention_survives_a_socket_that_breaks() {
+fn a_mention_survives_a_broken_socket() {
     let mut world = World::with_agents(2);
     let latest = *world.sockets.keys().last().unwrap();
     world.sockets.get_mut(&latest).unwrap().is_broken = true;

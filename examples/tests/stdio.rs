@@ -62,7 +62,7 @@ fn a_session_over_pipes() {
     call(&mut server, 3, "remind", &json!({"after_ms": 3_600_001, "text": ""}));
     assert_eq!(answer(&mut server, 3), failure("a reminder is due within an hour"));
 
-    // A deferred answer delays no other one.
+    // A deferred answer must not delay others.
     call(&mut server, 5, "remind", &json!({"after_ms": 60, "text": "later"}));
     call(&mut server, 6, "remind", &json!({"after_ms": 30, "text": "sooner"}));
     ask(&mut server, 7, "ping", &json!({}));
@@ -174,7 +174,7 @@ fn unusable_input_ends_the_server() {
     let nine = "no message\n".repeat(9);
     let cases: &[(&str, &[u8], &str)] = &[
         ("not UTF-8", b"\"\xff\"\n", "valid UTF-8"),
-        ("too many lines that are no message", nine.as_bytes(), "too many lines"),
+        ("too many lines that are not messages", nine.as_bytes(), "too many lines"),
     ];
     for (name, bytes, complaint) in cases {
         let place = Place::new("stdio-bad");
@@ -202,7 +202,7 @@ fn unusable_input_ends_the_server() {
 }
 
 #[test]
-fn server_reads_no_more_than_the_client() {
+fn server_stops_reading_while_the_client_does_not_read() {
     const PINGS: usize = 200_000;
     let place = Place::new("stdio-slow");
     let mut command = place.command("stdio_server", &[]);
@@ -270,7 +270,7 @@ fn shell(place: &Place, notifications: u32, rest: &str) -> String {
 }
 
 #[test]
-fn client_reads_while_the_server_does_not() {
+fn client_keeps_reading_while_the_server_does_not_read() {
     let place = Place::new("stdio-talks");
     // After the notifications the server reads `initialized` and three requests, and answers them.
     let answer = r#"printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n'"#;
@@ -297,9 +297,19 @@ fn client_reads_while_the_server_does_not() {
 fn client_timeouts_hold_for_any_server() {
     let cases = [
         // This server does not notice the end of its input, so the client kills it.
-        ("it reads nothing", 0, "exec sleep 1000", "did not end when its input did"),
-        ("it talks on and on", 1, "while :; do cat long; done", "did not end when its input did"),
-        ("it closes its output, and lives on", 0, "exec >&-; exec sleep 1000", "ended too early"),
+        ("a server that reads nothing", 0, "exec sleep 1000", "did not end when its input did"),
+        (
+            "a server that never stops writing",
+            1,
+            "while :; do cat long; done",
+            "did not end when its input did",
+        ),
+        (
+            "a server that closes its output and keeps running",
+            0,
+            "exec >&-; exec sleep 1000",
+            "ended too early",
+        ),
     ];
     thread::scope(|scope| {
         for (name, notifications, rest, expected) in cases {

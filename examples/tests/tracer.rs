@@ -4,11 +4,11 @@ use crate::process::Place;
 use ide_mcp::ide::kit::is_display_unsafe;
 
 #[test]
-fn tracer_shows_the_session_and_no_token() {
+fn tracer_shows_the_session_without_the_token() {
     let mut tracer = Place::new("tracer").start("tracer", &[]);
     let lines = tracer.rest();
     let obeyed = lines.iter().find(|line| line.contains(is_display_unsafe));
-    assert_eq!(obeyed, None, "a terminal would not show it, but obey");
+    assert_eq!(obeyed, None, "a terminal would obey this character");
     let output = lines.join("\n");
     assert_eq!(tracer.end(), (Some(0), String::new()));
     for line in

@@ -1,6 +1,6 @@
-//! Each recipe as a process, with the program `ide-mcp agent`, which attaches with the token of the lock file
-//! and proposes two changes. The recipe accepts them (`tokio_recipe` asks about each first). It removes the
-//! lock file when it ends, with an agent attached and without.
+//! Runs each recipe as a process, together with `ide-mcp agent`, which attaches with the token of the lock
+//! file and proposes two changes. The recipe accepts them (`tokio_recipe` first asks about each). It
+//! removes its lock file when it ends, whether or not an agent is attached.
 //!
 //! First build the program: `cargo build --package ide-mcp-cli` in the root.
 
@@ -65,7 +65,7 @@ fn attaches_and_ends(recipe: &str) {
     editor.ends();
 }
 
-/// Enter ends a recipe without an agent, although its loop has nothing else to wait for.
+/// Without an agent, Enter still ends a recipe, although its loop has nothing else to wait for.
 fn ends_without_an_agent(recipe: &str) {
     let mut editor = Editor::start(recipe, "alone");
     editor.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
@@ -75,7 +75,7 @@ fn ends_without_an_agent(recipe: &str) {
 /// How long a recipe may take to end.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// A recipe in its own home.
+/// A recipe that runs with its own home directory.
 struct Editor {
     process: Child,
     output: BufReader<ChildStdout>,
@@ -127,7 +127,7 @@ impl Editor {
         writeln!(self.process.stdin.as_mut().unwrap(), "y").unwrap();
     }
 
-    /// The recipe ends well, and its lock file is gone.
+    /// Checks that the recipe ends with success, and that its lock file is gone.
     fn ends(mut self) {
         let pause = Duration::from_millis(10);
         let mut ended = None;
