@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes each target for some minutes, one after the other, beginning with its corpus. An input that
-# fails is written to fuzz/artifacts; new inputs go to fuzz/corpus/found, which is not kept in git. Needs
-# the nightly toolchain.
+# Fuzzes each target for some minutes, one after the other, starting from its corpus. Writes inputs that
+# fail to fuzz/artifacts, and new ones to fuzz/corpus/found, which is not kept in git. Needs the nightly
+# toolchain.
 # Run: fuzz/run.sh MINUTES [TARGET…]
 #
 # fuzz/run.sh 0 TARGET… only merges the new inputs into the committed seeds, fuzz/seeds/TARGET.txt: the
@@ -26,7 +26,7 @@ for target in "${targets[@]}"; do
     kept=fuzz/corpus/seeds/$target
     case $target in
         handshake_*) dictionary=$target ;;
-        # In these scripts no byte becomes part of a text: numbers select the texts.
+        # In these scripts no byte becomes part of a string: numbers select from fixed strings.
         rpc_script | pair | capi_calls) dictionary= ;;
         rpc_text | mcp_* | ide_*) dictionary=messages ;;
         lockfile | paths | command_lines) dictionary=$target ;;
@@ -37,13 +37,13 @@ for target in "${targets[@]}"; do
     mkdir -p "$gathered"
     rm -rf "$kept"
     fuzz/seeds.py unpack "$target" "$kept"
-    # The counters of branches would make thousands of inputs differ if a script or a text repeats
-    # itself.
+    # A script or a text can repeat itself. If libFuzzer counted how often each branch runs, thousands of such inputs
+    # would count as different.
     few=()
     case $target in
         rpc_* | mcp_* | ide_* | pair | lockfile | paths | command_lines | capi_calls) few=(-use_counters=0) ;;
     esac
-    # Long inputs find nothing that short inputs do not, and are slow.
+    # Long inputs are slow, and find nothing that short ones do not find.
     options=(-max_len=2048 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1)
     if [ "$minutes" -eq 0 ]; then
         small=$(mktemp -d)

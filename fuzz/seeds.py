@@ -3,11 +3,11 @@
 
     fuzz/seeds.py unpack TARGET FOLDER    writes each seed of fuzz/seeds/TARGET.txt as a file, as libFuzzer wants them
     fuzz/seeds.py pack TARGET FOLDER      writes fuzz/seeds/TARGET.txt from the files of a folder
-    fuzz/seeds.py check                   shows that both lose nothing: unpacks each file, and packs it again
+    fuzz/seeds.py check                   checks that both lose nothing: unpacks each file, and packs it again
 
-A line is a seed: its name, a tab, and its bytes as `escape_ascii` of Rust writes them. Seeds that a person has named,
-because they were written by hand or once failed, come first. The others need no name: libFuzzer calls them by their
-SHA-1. To add a seed, unpack, copy its file to the folder under a name, and pack.
+Each line is a seed: its name, a tab, and its bytes as Rust's `escape_ascii` writes them. Seeds that a person has named,
+because they were written by hand or once failed, come first. The others have no name: libFuzzer names them by their
+SHA-1. To add a seed, unpack the seeds, copy its file into the folder under a name, and pack the folder.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def escape(seed):
 
 def unescape(text):
     seed = text.encode("ascii").decode("unicode_escape").encode("latin-1")
-    # Python knows more escapes than Rust.
+    # Python accepts more escapes than Rust.
     if escape(seed) != text:
         raise ValueError(text)
     return seed
@@ -78,7 +78,7 @@ def unpack(target, text, folder):
 
 def check():
     with tempfile.TemporaryDirectory() as scratch:
-        # Every byte, and none.
+        # A seed with every byte, and an empty one.
         others = bytes(reversed(range(256))), b""
         files = {("every", bytes(range(256))), *((hashlib.sha1(seed).hexdigest(), seed) for seed in others)}
         texts = {"every_byte": packed_text("every_byte", files)}

@@ -1,4 +1,4 @@
-//! Sequences of calls of the C functions, with an agent, and with connections that never authenticate.
+//! Calls the C functions in any order, with an agent, and with connections that never authenticate.
 
 #[path = "../../tests/lab/capi/functions.rs"]
 mod functions;
@@ -47,10 +47,10 @@ const COMMANDS: &[&CStr] = &[
     cr#"{"cmd":"answer","call":2,"verdict":"reject"}"#,
 ];
 
-/// Checks that no function panics, that lent texts stay valid until the next event, that no two calls share a number,
-/// and that each call is answered once or ends once.
+/// Checks that no function panics, that strings lent to the caller stay valid until the next event, that no two calls
+/// have the same number, and that each call is either answered once or ends once.
 pub fn capi_calls(data: &[u8]) {
-    // SAFETY: the text lives, and NULL stands for no room.
+    // SAFETY: the string is alive, and NULL means that there is no room for an error.
     let ed = unsafe { idemcp_new(CONFIG.as_ptr(), ZT, ptr::null_mut(), 0) };
     assert!(!ed.is_null());
     let mut run = Run {
@@ -76,7 +76,7 @@ struct Run<'a> {
     ed: *mut c_void,
     data: &'a [u8],
     agent: Option<Agent>,
-    /// The texts that were lent since the last event: their addresses, and copies.
+    /// The strings that were lent to the caller since the last event: their addresses, and copies.
     lent: Vec<(*const u8, Vec<u8>)>,
     given: BTreeSet<i64>,
     diffs: BTreeSet<i64>,
@@ -91,7 +91,7 @@ struct Agent {
     requests: Vec<RequestId>,
 }
 
-// SAFETY, for all blocks below: the handle lives until `end`, and each text has its length.
+// SAFETY, for all blocks below: the handle lives until `end`, and each pointer comes with the length of its string.
 impl Run<'_> {
     fn step(&mut self, step: u8) {
         let (ed, call, conn) = (self.ed, i64::from(step >> 5), 2 + i64::from(step >> 5));
@@ -114,7 +114,10 @@ impl Run<'_> {
                 let mut room = [1; 64];
                 let (size, text) = (usize::from(self.byte().unwrap_or(0) % 65), self.some());
                 let len = unsafe { idemcp_quote(room.as_mut_ptr(), size, text.as_ptr().cast(), text.len()) };
-                assert!(room[size..].iter().all(|byte| *byte == 1), "no byte beyond the room is written");
+                assert!(
+                    room[size..].iter().all(|byte| *byte == 1),
+                    "only the room that was given is written"
+                );
                 assert!(size == 0 || room[..size].contains(&0) && (len < size || room[0] == 0));
             }
             9 => {
@@ -227,7 +230,7 @@ impl Run<'_> {
         if done == INVALID && was_open && !self.is_open(call) {
             assert!(self.answered.insert(call), "{call} was answered twice");
         } else if done == INVALID && was_open {
-            // A diff has a command of its own, and no result can answer it. The event of the call may still be to come.
+            // A diff has its own command, so a result cannot answer it. The event of the call may not have come yet.
             assert!(
                 self.diffs.contains(&call) || !self.given.contains(&call),
                 "{call} waits for its deadline"
@@ -257,7 +260,11 @@ impl Run<'_> {
 
     fn check_lent(&self) {
         for (text, copy) in &self.lent {
-            assert_eq!(unsafe { slice::from_raw_parts(*text, copy.len()) }, copy, "a lent text has changed");
+            assert_eq!(
+                unsafe { slice::from_raw_parts(*text, copy.len()) },
+                copy,
+                "a lent string has changed"
+            );
             assert_eq!(copy.last(), Some(&0));
             assert!(std::str::from_utf8(copy).is_ok());
         }
@@ -319,7 +326,7 @@ impl Run<'_> {
             {
                 client.feed(Time::ZERO, unsafe { slice::from_raw_parts(bytes, len) });
                 unsafe { idemcp_written(self.ed, of, len) };
-                // What it sends goes with the next exchange.
+                // The next exchange carries what the agent sends.
                 pass(client, Time::ZERO, 0);
             }
         }

@@ -1,4 +1,4 @@
-//! The lines of an editor in another language: the configuration, then commands and what an agent does.
+//! The lines that an editor in another language writes: the configuration, then commands. The agent acts in between.
 
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{GetDiagnostics, GetOpenEditors, OpenDiff};
@@ -21,7 +21,8 @@ const CONFIG: &str = r#"{"name":"E","folders":["/w"],"port":1,"token":"012345678
 pub fn command_lines(data: &[u8]) {
     let mut lines = data.split(|byte| *byte == b'\n');
     let first = lines.next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
-    // The configuration decides about the consent, the dialect and the port, so no agent attaches to its editor.
+    // The first line may set the consent, the dialect and the port, so an agent would not know how to attach to the
+    // editor that it configures.
     let of_line = Editor::new(first).ok();
     let has_agent = of_line.is_none();
     let Some(editor) = of_line.or_else(|| Editor::new(CONFIG).ok()) else { return };
@@ -45,7 +46,7 @@ struct Run {
     editor: Editor,
     agent: Option<Agent>,
     now: Time,
-    /// The calls that have not ended, by the events and the commands.
+    /// The calls that have not ended, judging by the events and the commands.
     open: BTreeSet<u64>,
     is_over: bool,
 }
@@ -75,7 +76,7 @@ impl Run {
 
     fn command(&mut self, number: u64, line: &[u8]) {
         self.editor.command_line(self.now, number, line);
-        // Before the events of the agent: their number is not known yet.
+        // Take the events of the command before the agent acts: the agent may cause any number of further events.
         let mut events = Vec::new();
         while let Output::Event(event) = self.editor.poll(self.now) {
             events.push(event);
@@ -84,9 +85,9 @@ impl Run {
         assert!(errors <= 1);
         match (errors, answered(line)) {
             (0, Some(call)) if !self.is_over => {
-                assert!(self.open.remove(&call), "{call} was answered and not open");
+                assert!(self.open.remove(&call), "{call} was answered, but was not open");
             }
-            // A result that cannot be used ends its call.
+            // A result that cannot be used still ends its call.
             (1, Some(call)) if self.open.contains(&call) && !self.is_open(call) => {
                 let _ = self.open.remove(&call);
             }

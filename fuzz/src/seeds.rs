@@ -1,14 +1,14 @@
-//! The seeds of the fuzz targets, replayed by `cargo test`. Those of a target are one file in `fuzz/seeds`, which
+//! The seeds of the fuzz targets, replayed by `cargo test`. Each target has one file of them in `fuzz/seeds`, which
 //! `fuzz/seeds.py` packs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// A seed: its name, or an empty text, and its bytes.
+/// A seed: its name, which may be empty, and its bytes.
 type Seed = (String, Vec<u8>);
 
-/// Runs a target on each of its seeds; `fuzz` is the folder of that name. Panics with the seeds that the target
-/// panics on, with a line that is not a seed, or if there are so few seeds that some must have been lost.
+/// Runs a target on each of its seeds; `fuzz` is the path of the folder `fuzz`. Panics if the target panics on a seed,
+/// if a line is not a seed, or if there are so few seeds that some must have been lost.
 pub fn replay(fuzz: &Path, name: &str, target: fn(&[u8])) {
     let path = fuzz.join("seeds").join(format!("{name}.txt"));
     let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
@@ -30,17 +30,17 @@ fn replay_text(text: &str, target: fn(&[u8])) -> Result<(), String> {
     if seeds.len() > 10 { Ok(()) } else { Err(format!("{} seeds are too few", seeds.len())) }
 }
 
-/// Returns the seeds of a packed text, or the number of the line that is wrong: 0 if the end was cut off.
+/// Returns the seeds of a packed file, or the number of the line that is wrong: 0 if the end of the file was cut off.
 fn parse(text: &str) -> Result<Vec<Seed>, usize> {
     let mut lines = text.strip_suffix('\n').ok_or(0_usize)?.split('\n').zip(1..);
-    // The head is for people.
+    // The first line is a comment for people.
     lines.next().filter(|(head, _)| head.starts_with('#')).ok_or(1_usize)?;
     lines.map(|(line, number)| seed(line).ok_or(number)).collect()
 }
 
 fn seed(line: &str) -> Option<Seed> {
     let (name, text) = line.split_once('\t')?;
-    // Unpacked, a seed is a file of that name.
+    // When it is unpacked, a seed becomes a file with this name.
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
         return None;
     }
@@ -63,7 +63,7 @@ fn seed(line: &str) -> Option<Seed> {
             _ => return None,
         });
     }
-    // One text for each seed, so that packing again changes no line.
+    // Each seed can be written in only one way, so that packing again does not change a line.
     (seed.escape_ascii().to_string() == text).then(|| (name.to_owned(), seed))
 }
 
@@ -72,7 +72,7 @@ mod tests {
     use super::{parse, replay_text};
 
     #[test]
-    fn every_byte_is_read_as_it_was_written() {
+    fn every_byte_is_read_back_as_it_was_written() {
         let all: Vec<u8> = (0..=255).collect();
         let text = format!("# head\nall\t{}\nempty\t\n\tx\n", all.escape_ascii());
         let expected = [("all".into(), all), ("empty".into(), Vec::new()), (String::new(), b"x".to_vec())];
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_line_is_named() {
+    fn an_error_names_the_wrong_line() {
         for (name, line) in [
             ("no tab", "seed"),
             ("an empty line", ""),
@@ -95,11 +95,11 @@ mod tests {
             assert_eq!(parse(&format!("# head\na\tx\n{line}\n")), Err(3), "{name}");
         }
         assert_eq!(parse("# head\na\tx"), Err(0), "a file that was cut");
-        assert_eq!(parse("a\tx\n"), Err(1), "a seed in place of the head");
+        assert_eq!(parse("a\tx\n"), Err(1), "a seed instead of the comment");
     }
 
     #[test]
-    fn replay_names_its_faults() {
+    fn replay_says_what_fails() {
         let text = |seeds: usize| format!("# head\nnamed\t\\n\n{}", "\tx\n".repeat(seeds - 1));
         assert_eq!(replay_text(&text(11), |_| {}), Ok(()));
         assert_eq!(replay_text(&text(10), |_| {}), Err("10 seeds are too few".into()));

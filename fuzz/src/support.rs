@@ -1,5 +1,5 @@
 //! Helpers that the targets share with the behavior tests, under the same paths.
-#![allow(dead_code, reason = "the tests use the rest")]
+#![allow(dead_code, reason = "only the tests use some of them")]
 
 #[path = "../../tests/it/support/agents.rs"]
 pub mod agents;

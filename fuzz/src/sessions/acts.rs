@@ -46,8 +46,8 @@ pub enum What {
     Unwritable,
 }
 
-/// A message of a peer in either role that changes something. The peer uses few ids of its own; the ids of our
-/// requests count back from the last one.
+/// A message of a peer in either role that changes something. The peer uses few ids for its requests. It names our
+/// requests by counting back from the last one.
 #[derive(Arbitrary, Debug)]
 pub enum Peer {
     Batch(PeerText, PeerText),
@@ -61,7 +61,8 @@ pub enum Peer {
     /// A response: the request, counted back, and true if the response is an error.
     Answer(u8, bool),
     Error,
-    /// A request that a session of this role serves itself, or rarely one of the other role: its id, and its row.
+    /// A request that a session of this role serves itself, or rarely one that the other role serves: its id, and its
+    /// row in the table.
     Serve(u8, u8),
     /// An answer to a form: the form, counted back, and the row of the answer.
     AnswerForm(u8, u8),
@@ -111,7 +112,8 @@ impl Habits {
     }
 }
 
-/// Returns a random script of `steps` acts. `is_wanted` gets each act and its number, and decides whether to keep it.
+/// Returns a random script of `steps` acts. `is_wanted` is given each act and its number, and decides whether to keep
+/// it.
 pub fn random_script<A>(
     random: &mut Random,
     steps: usize,
@@ -133,7 +135,8 @@ where
 }
 
 impl Operation {
-    /// Whether a random script keeps this operation: few scripts should end early, and many should report progress.
+    /// Returns true if a random script keeps this operation: few scripts should end early, and many should report
+    /// progress.
     pub fn is_wanted(&self, random: &mut Random) -> bool {
         match self {
             Self::End(_) => random.one_in(8),

@@ -42,7 +42,7 @@ enum Act {
     /// cursor.
     Page(u8, u8, u8),
     CallWith(What),
-    /// Works in the other folders, or in those of the beginning.
+    /// The client works in the other folders, or again in those of the beginning.
     Roots(bool),
 }
 
@@ -61,8 +61,8 @@ enum Kind {
 }
 
 /// Checks that every request of ours has one outcome and every request of the server one answer, that a request is
-/// cancelled at most once and the handshake never, that nothing grows without limit, and that nothing is sent after
-/// the end.
+/// cancelled at most once and the handshake is never cancelled, that memory stays limited, and that nothing is sent
+/// after the end.
 pub fn client_script(data: &[u8]) -> Hits {
     let mut script = Unstructured::new(data);
     let mut run = Run::new(&Setup::default());
@@ -98,7 +98,7 @@ struct Run {
 impl Run {
     fn new(setup: &Setup) -> Self {
         let mut config = ClientConfig::new(Implementation::new("c", "1"));
-        // Limits small enough for scripts to reach.
+        // These limits are small enough for scripts to reach.
         config.limits.requests = 4;
         (config.limits.open_calls, config.limits.faults) = (4, 3);
         (config.list_pages, config.list_bytes) = (3, 16);
@@ -215,7 +215,7 @@ impl Run {
     fn start(&mut self) {
         let Oracle { session: client, now, out, .. } = &mut self.oracle;
         let started = client.start(*now, out).is_ok();
-        assert!(!started || !self.started, "it starts once");
+        assert!(!started || !self.started, "it starts twice");
         self.started |= started;
         assert_eq!(self.oracle.record_sent(), usize::from(started));
     }

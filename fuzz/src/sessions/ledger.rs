@@ -1,4 +1,4 @@
-//! The answers that a session must send to its peer: one to each request, and none to anything else.
+//! Keeps track of the answers that a session must send to its peer: one to each request, and none to anything else.
 
 use crate::model::{self, Answer, Open};
 use ide_mcp::rpc::{Id, Message, SessionLimits, classify};
@@ -14,17 +14,17 @@ pub struct Ledger {
     open: Open<()>,
 }
 
-/// What a received text led to.
+/// What a received message led to.
 #[derive(Debug, Default)]
 pub struct Effect {
-    /// The ids of the requests in the text that were not answered at once, in order.
+    /// The ids of the requests in the message that were not answered at once, in order.
     pub open: Vec<String>,
     pub answers: Vec<Answer>,
 }
 
 impl Ledger {
-    /// Records a received text and `sent`, what the session sent at once. Checks that it answered all requests that
-    /// cannot be deferred, and nothing but requests. `batches` is whether the version of MCP has batches.
+    /// Records a received message, and `sent`, which the session sent at once. Checks that the session answered all
+    /// requests that cannot be deferred, and nothing but requests. `batches` is true if the version of MCP has batches.
     pub fn received(&mut self, text: &str, limits: &SessionLimits, batches: bool, sent: &[String]) -> Effect {
         let (mut requests, at_once) = requests_in(text, limits, batches);
         let answers: Vec<Answer> = sent.iter().flat_map(|message| answered(message)).collect();
@@ -33,18 +33,18 @@ impl Ledger {
         }
         for Answer { id, .. } in &answers {
             self.settle(id, text);
-            // The session refuses the second of two requests with one id while the first is open.
+            // Of two requests with the same id, the session refuses the second while the first is open.
             let refused = sent.iter().any(|message| message.contains("a request with this id is open"));
             let same = |open: &String| open == id;
             let at = if refused { requests.iter().rposition(same) } else { requests.iter().position(same) };
-            let at = at.unwrap_or_else(|| panic!("{text} provoked an answer to {id}"));
+            let at = at.unwrap_or_else(|| panic!("{text} led to an answer to {id}"));
             requests.remove(at);
         }
         assert!(!at_once || requests.is_empty(), "{text} was not answered: {requests:?}");
         Effect { open: requests, answers }
     }
 
-    /// Records messages that no received text caused.
+    /// Records messages that were not caused by a received message.
     pub fn sent_unprompted(&mut self, sent: &[String]) {
         for message in sent {
             for answer in answered(message) {
@@ -53,7 +53,7 @@ impl Ledger {
         }
     }
 
-    /// Removes a request that, as an event reported, ended without an answer.
+    /// Removes a request that ended without an answer, as an event has reported.
     pub fn forgiven(&mut self, id: &str) {
         self.settle(id, "an event");
     }
@@ -90,7 +90,7 @@ pub fn messages<'t>(text: &'t str, limits: &SessionLimits, batches: bool) -> Vec
     }
 }
 
-/// Returns the meaning of an id: equal texts for all spellings of one id.
+/// Returns the meaning of an id: the same string for all spellings of the id.
 pub fn meaning(token: &str) -> String {
     match serde_json::from_str::<Value>(token) {
         Ok(Value::String(text)) => format!("{text:?}"),

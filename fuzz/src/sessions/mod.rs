@@ -1,9 +1,9 @@
-//! Sessions of MCP in either role, under a model of what each must send: the answers to the peer's requests, its own
-//! requests, and the events for the application.
+//! Checks sessions of MCP in either role against a model of what each must send: the answers to the peer's requests,
+//! its own requests, and the events for the application.
 //!
-//! `oracle` checks a session, and `ledger` records what it must answer; what each request requires is in
-//! `tests/model`. `server` and `client` are the scripts, and `acts` has the steps that both share. The tests of the
-//! root package include this module too.
+//! `oracle` checks a session, and `ledger` records what it must answer; `tests/model` says which answer each request
+//! requires. `server` and `client` are the scripts, and `acts` has the steps that both share. The tests of the root
+//! package include this module too.
 
 mod acts;
 mod client;

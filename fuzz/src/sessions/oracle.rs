@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// How often scripts reach each situation.
+/// How often scripts have reached each situation.
 pub type Hits = BTreeMap<String, usize>;
 
 /// The settings of a session.
@@ -24,7 +24,7 @@ pub struct Setup {
     pub limits: SessionLimits,
     pub keepalive: Option<Keepalive>,
     pub forward: Forward,
-    /// The default timeout of a call, and the longest wait that progress can extend it to.
+    /// The default timeout of a call, and how long it can become at most if progress extends it.
     pub call: (Duration, Duration),
     /// The default timeout of a request.
     pub request: Duration,
@@ -104,10 +104,10 @@ struct Request {
     /// The last progress that the peer reported, if the request wants progress. For a list it is the progress of its
     /// pages.
     reached: Option<f64>,
-    /// How many items the pages of a list have so far, at least; `None` if the request is not for a list.
+    /// How many items the pages of a list have had so far, at least; `None` if the request is not for a list.
     items: Option<usize>,
     is_form: bool,
-    /// The result that the application must get, if a fitting answer to a form has arrived.
+    /// The result that the application must get, if an answer that fits the form has arrived.
     fits: Option<&'static str>,
 }
 
@@ -154,7 +154,7 @@ pub struct Oracle<S> {
     /// The number of progress events.
     progressed: usize,
     faults: usize,
-    /// The faults still to be reported, each with whether it counts against the limit.
+    /// The faults that are still to be reported. Each has a flag that is true if it counts against the limit.
     expected: VecDeque<(String, bool)>,
     /// The number of reported faults that count against the limit.
     tolerated: usize,
@@ -180,7 +180,7 @@ struct PeerRequest {
     method: String,
     /// True if a request with the same id is open.
     is_twice: bool,
-    /// What the request must lead to; `None` if the model does not read its parameters.
+    /// What the request must lead to; `None` if the model does not understand its parameters.
     due: Option<Due>,
 }
 
@@ -220,13 +220,13 @@ impl<S: Session + Debug> Oracle<S> {
         *self.hits.entry(what.into()).or_default() += 1;
     }
 
-    /// Delivers a text of the peer. Returns what the session sends at once: answers, and the request for the next
-    /// page of a list. Skips a text that the model cannot follow.
+    /// Delivers a message of the peer. Returns what the session sends at once: answers, and the request for the next
+    /// page of a list. Skips a message whose effects the model cannot predict.
     pub fn receive(&mut self, text: &str) -> Vec<String> {
         let batches = self.session.protocol_version() == Some(ProtocolVersion::V2025_03_26);
         let limits = self.setup.limits.clone();
         let elements = messages(text, &limits, batches);
-        // A session forgets the ends of its first calls after 256 others.
+        // A session remembers only how its last 256 calls ended.
         if self.is_ambiguous(&elements) || self.calls.len() > 200 {
             return Vec::new();
         }
@@ -281,7 +281,7 @@ impl<S: Session + Debug> Oracle<S> {
         let sent = self.note();
         assert!(batches || sent.iter().all(|sent| !sent.starts_with('[')), "a batch: {sent:?}");
         let effect = self.ledger.received(text, &limits, batches, &sent);
-        assert!(effect.open.is_empty() || !self.drained, "{text} is accepted by a session that ends");
+        assert!(effect.open.is_empty() || !self.drained, "a session that is ending accepts {text}");
         let may_be_full = calls >= limits.open_calls
             || elements.len() > 1
             || bytes > 0 && bytes + text.len() > limits.open_bytes;
@@ -298,7 +298,7 @@ impl<S: Session + Debug> Oracle<S> {
             let handle = list.take().unwrap_or_else(|| panic!("{text} led to {page:?}"));
             let request = self.requests.get_mut(&handle).expect("the request is known");
             assert!(page.method.ends_with("/list") && request.answer == Some("Result"), "{page:?}");
-            assert!(!self.drained, "a session that ends requests {page:?}");
+            assert!(!self.drained, "a session that is ending requests {page:?}");
             page.known_as = Some(handle);
             asks_page = Some(handle);
             request.answer = None;
@@ -317,8 +317,8 @@ impl<S: Session + Debug> Oracle<S> {
         sent
     }
 
-    /// Whether an answer to these messages could belong to two requests, two of them answer a list, or one of them
-    /// could want progress twice.
+    /// Returns true if an answer to these messages could belong to two requests, if two of them answer a list, or if
+    /// one of them could ask for progress twice.
     fn is_ambiguous(&self, elements: &[&str]) -> bool {
         let limits = &self.setup.limits;
         let (mut ids, mut lists) = (Vec::new(), 0);
@@ -348,7 +348,7 @@ impl<S: Session + Debug> Oracle<S> {
         self.sent.contains_key(&number).then_some(number)
     }
 
-    /// Records the faults of a text that the session must report, in order.
+    /// Records the faults of a message that the session must report, in order.
     fn expect_faults(&mut self, elements: &[&str]) {
         let limits = self.setup.limits.clone();
         let has_batches = self.session.protocol_version() == Some(ProtocolVersion::V2025_03_26);
@@ -463,7 +463,7 @@ impl<S: Session + Debug> Oracle<S> {
         }
     }
 
-    /// Records the cancellation of a call, which may be in the same text.
+    /// Records the cancellation of a call. The call may be in the same message.
     fn note_cancellation(&mut self, params: Option<&RawValue>, of_this_text: &mut [PeerRequest]) {
         let Some(id) = member(params, "requestId").map(RawValue::get).filter(|id| is_id(id)) else { return };
         let open = self.calls.iter_mut().filter(|call| call.end.is_none()).map(|call| &mut call.incoming);
@@ -515,7 +515,11 @@ impl<S: Session + Debug> Oracle<S> {
                 None => break,
             }
         }
-        assert!(self.unpolled.is_empty(), "neither answered nor handed over: {:?}", self.unpolled);
+        assert!(
+            self.unpolled.is_empty(),
+            "neither answered nor passed to the application: {:?}",
+            self.unpolled
+        );
         assert!(self.expected.is_empty(), "not reported: {:?}", self.expected);
         let open = || self.calls.iter().filter(|call| call.end.is_none());
         assert_eq!(open().count(), self.session.open_calls(), "{:?}", self.calls);
@@ -548,10 +552,10 @@ impl<S: Session + Debug> Oracle<S> {
             Event::Call(call, timeout) => self.opened(call, Kind::Tool, timeout),
             Event::GetPrompt(call) => self.opened(call, Kind::Prompt, Timeout::Default),
             Event::ReadResource(call) => self.opened(call, Kind::Resource, Timeout::Default),
-            // A user has as much time as progress can give to another call.
+            // A person has as much time for a form as progress can give to another call.
             Event::Form(call) => self.opened(call, Kind::Form, Timeout::After(self.setup.call.1)),
             Event::Request(call, method) => {
-                // The client has asked for the list, also if the application answers the request.
+                // The client has asked for the list, even if the application answers the request.
                 self.lists += usize::from(&*method == "tools/list");
                 assert!(
                     match &self.setup.forward {
@@ -568,7 +572,7 @@ impl<S: Session + Debug> Oracle<S> {
             Event::CallEnded(call, how) => {
                 assert!(!self.session.is_open(call));
                 let open = self.calls.iter_mut().find(|open| open.call == call).expect("it began");
-                assert_eq!(open.end, None, "a call ends once");
+                assert_eq!(open.end, None, "a call ends twice");
                 let is_over = open.wait.is_some_and(|wait| wait.is_over(self.now));
                 let (end, may_end) = match how {
                     CallEnd::Cancelled { .. } => (NotAnswered::Cancelled, open.incoming.cancelled),
@@ -604,7 +608,7 @@ impl<S: Session + Debug> Oracle<S> {
                     }
                     "Cancelled" => known.cancelled,
                     "Closed" => self.closed || self.drained && known.items.is_some(),
-                    // A list with a result may have a page that cannot be read.
+                    // The request for a list can have a result although one of its pages cannot be read.
                     _ => known.answer.is_some_and(|answer| {
                         answer == kind || known.items.is_some() && answer == "Result" && kind == "Malformed"
                     }),
@@ -616,7 +620,7 @@ impl<S: Session + Debug> Oracle<S> {
                         |raw: &&RawValue| Some(serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok()?.len());
                     let lists = whole.values().filter_map(list);
                     let most = lists.max().expect("a list has items");
-                    assert!(most >= items, "of {items} items came {most}");
+                    assert!(most >= items, "only {most} of {items} items came");
                 }
                 let is_form = known.is_form;
                 if let (true, Outcome::Result(result)) = (is_form, &outcome) {
@@ -635,7 +639,7 @@ impl<S: Session + Debug> Oracle<S> {
             }
             Event::Progress(request, progress) => {
                 let known = self.requests.get_mut(&request).expect("the request is known");
-                assert_eq!(known.outcomes, 0, "progress of what has ended");
+                assert_eq!(known.outcomes, 0, "progress of a request that has ended");
                 let reached = known.reached.as_mut().expect("the request wants progress");
                 assert!(progress.progress > *reached, "{progress:?} after {reached}");
                 *reached = progress.progress;
@@ -680,7 +684,7 @@ impl<S: Session + Debug> Oracle<S> {
             }
             Event::Ready => {
                 self.ready += 1;
-                assert_eq!(self.ready, 1, "a session is ready once");
+                assert_eq!(self.ready, 1, "a session becomes ready twice");
             }
             Event::Failed(failure) => {
                 check_error_text(&failure);
@@ -697,8 +701,8 @@ impl<S: Session + Debug> Oracle<S> {
     }
 
     fn opened(&mut self, call: CallId, kind: Kind, timeout: Timeout) {
-        let incoming = self.unpolled.pop_front().expect("a call that nobody made");
-        assert!(self.calls.iter().all(|other| other.call != call), "a handle comes once");
+        let incoming = self.unpolled.pop_front().expect("the peer has made this call");
+        assert!(self.calls.iter().all(|other| other.call != call), "two calls have the same handle");
         let (kind, timeout) = match (kind, incoming.kind) {
             // A call that reads a resource has the default timeout, not that of its tool.
             (Kind::Tool, Some(Kind::ReadByTool)) => (Kind::ReadByTool, Timeout::Default),
@@ -722,14 +726,14 @@ impl<S: Session + Debug> Oracle<S> {
         }
     }
 
-    /// Answers any call, open or ended, by calling `answer`; `fails` is whether that answer is an error.
+    /// Answers any call, open or ended, by calling `answer`; `fails` is true if that answer is an error.
     pub fn answer(
         &mut self,
         which: u8,
         fails: bool,
         answer: impl FnOnce(&mut S, CallId, &mut Messages) -> Result<(), NotAnswered>,
     ) {
-        // Poll first: the ends of other calls are events.
+        // Poll first, because the ends of other calls are reported as events.
         self.settle();
         let which = self.which(which);
         self.hit_race(which, "race: cancelled_then_answered");
@@ -773,8 +777,8 @@ impl<S: Session + Debug> Oracle<S> {
         self.hit(what);
     }
 
-    /// Answers a call with an object; any other result leaves the call as it was. Answering a resource that a tool
-    /// reads gives the result of a tool, and an error if the tool has failed.
+    /// Answers a call with an object; any other result leaves the call as it was. For a resource that a tool reads, the
+    /// answer is the result of the tool, and becomes an error if the tool has failed.
     pub fn respond(&mut self, which: u8, result: &Any<'_>) {
         self.settle();
         let of_tool = self.calls.get(self.which(which)).is_some_and(|call| call.kind == Kind::ReadByTool);
@@ -905,7 +909,7 @@ impl<S: Session + Debug> Oracle<S> {
                     is_form: what == RequestKind::Form,
                     fits: None,
                 };
-                assert!(self.requests.insert(request, known).is_none(), "a handle comes once");
+                assert!(self.requests.insert(request, known).is_none(), "two requests have the same handle");
             }
             Err(error) => {
                 check_error_text(&error);
@@ -931,8 +935,8 @@ impl<S: Session + Debug> Oracle<S> {
         assert!(self.requests.len() == before || params.is_none_or(Any::is_object), "{params:?}");
     }
 
-    /// Delivers progress of the request with this number. The session must report it if the request is open and wants
-    /// progress, and the number has grown.
+    /// Delivers progress of the request with this number. The session must report it if the request is open and asked
+    /// for progress, and the progress has grown.
     pub fn receive_progress(&mut self, id: u64, to: u8) {
         self.settle();
         let (before, faults) = (self.progressed, self.faults);
@@ -940,8 +944,8 @@ impl<S: Session + Debug> Oracle<S> {
         let expected = known.filter(|(request, _)| request.items.is_none()).map(|(request, _)| {
             request.outcomes == 0 && request.reached.is_some_and(|reached| f64::from(to) > reached)
         });
-        // The progress of each page starts anew. The session does not report progress that is not above that of
-        // earlier pages.
+        // Each page counts its progress from the start. The session reports it only once it exceeds that of earlier
+        // pages.
         let is_old_of_list = known.is_some_and(|(request, _)| {
             request.items.is_some() && request.reached.is_some_and(|reached| f64::from(to) <= reached)
         });
@@ -966,7 +970,7 @@ impl<S: Session + Debug> Oracle<S> {
         if let Some(known) =
             known_as.map(|request| &self.requests[&request]).filter(|known| known.items.is_none())
         {
-            // Whether the answer fits a form depends on its text.
+            // Whether the answer fits a form depends on the content of the answer.
             let kind = if known.is_form { known.answer.unwrap_or_default() } else { kind };
             assert_eq!(known.outcome, kind, "{answer} to {id}");
         }
@@ -1030,7 +1034,11 @@ impl<S: Session + Debug> Oracle<S> {
         let (request, waits) = (*request, known.outcomes == 0);
         known.cancelled |= waits;
         assert_eq!(self.session.cancel(request, reason, &mut self.out), waits, "{known:?}");
-        assert_eq!(self.record_sent(), usize::from(waits), "a request is cancelled once, and the peer told");
+        assert_eq!(
+            self.record_sent(),
+            usize::from(waits),
+            "a cancelled request is cancelled at the peer, once"
+        );
         self.settle();
     }
 
@@ -1050,7 +1058,7 @@ impl<S: Session + Debug> Oracle<S> {
         self.ledger.sent_unprompted(&sent_messages);
         let failed: Vec<bool> = sent_messages.iter().map(|text| given_up(text)).collect();
         let required: Vec<bool> = open.iter().map(|kind| *kind != Kind::Tool).collect();
-        assert_eq!(failed, required, "every call is answered: {sent_messages:?}");
+        assert_eq!(failed, required, "not every call is answered: {sent_messages:?}");
         assert_eq!(self.session.open_calls(), 0);
         self.settle();
     }
@@ -1085,7 +1093,7 @@ impl<S: Session + Debug> Oracle<S> {
         assert_eq!((self.session.open_calls(), self.session.open_requests()), (0, 0));
     }
 
-    /// Records messages that no received text caused, and returns how many there are.
+    /// Records messages that were not caused by a received message, and returns how many there are.
     pub fn record_sent(&mut self) -> usize {
         let sent = self.note();
         self.ledger.sent_unprompted(&sent);
@@ -1120,7 +1128,7 @@ impl<S: Session + Debug> Oracle<S> {
                     self.hit("cancelled sent");
                 }
                 Message::Notification { method, .. } => {
-                    assert_ne!(method, "notifications/progress", "nobody reported {message}");
+                    assert_ne!(method, "notifications/progress", "the application did not report {message}");
                 }
                 _ => {}
             }
@@ -1151,7 +1159,7 @@ impl Call {
 }
 
 impl Request {
-    /// Returns true if the wait depends on progress that the session does not report.
+    /// Returns true if the end of the wait depends on progress that the session does not report.
     fn is_paced_list(&self) -> bool {
         self.items.is_some() && self.reached.is_some()
     }
@@ -1171,7 +1179,7 @@ const UNFORESEEN: [&str; 7] = [
     "EndlessList",
 ];
 
-/// Returns true if this answer of the session to a call is an error: the failure of a tool is a result.
+/// Returns true if this answer of the session to a call is an error. (The failure of a tool is a result instead.)
 fn given_up(answer: &str) -> bool {
     let answers = answered(answer);
     let [Answer { code, .. }] = &answers[..] else { panic!("one answer: {answer}") };

@@ -1,4 +1,4 @@
-//! Sessions of both roles behind one trait: what an application does with them, and the events.
+//! One trait for sessions of both roles: what an application does with them, and the events.
 
 use ide_mcp::Time;
 use ide_mcp::mcp::{
@@ -151,7 +151,7 @@ impl Serialize for Any<'_> {
     }
 }
 
-/// Returns the event after checking that it can be shown.
+/// Returns the event, after checking that its `Debug` does not panic.
 pub fn shown<E: Debug>(event: E) -> E {
     assert!(!format!("{event:?}").is_empty());
     event

@@ -68,8 +68,8 @@ enum End {
     Close,
 }
 
-/// Checks that every request ends once, that nothing else is answered, that nothing grows without limit, that the
-/// clock moves on, and that nothing is sent after the end.
+/// Checks that every request ends once, that nothing else is answered, that memory stays limited, that the clock moves
+/// on, and that nothing is sent after the end.
 pub fn server_script(data: &[u8]) -> Hits {
     let mut script = Unstructured::new(data);
     let mut run = Run::new(&Setup::default());
@@ -107,7 +107,7 @@ struct Run {
 impl Run {
     fn new(setup: &Setup) -> Self {
         let mut config = ServerConfig::new(Implementation::new("s", "1"));
-        // Limits small enough for scripts to reach.
+        // These limits are small enough for scripts to reach.
         (config.limits.open_calls, config.limits.requests) = (4, 3);
         (config.limits.open_bytes, config.limits.faults) = (256, 3);
         config.tools_list_changed = !setup.fixed;
@@ -222,7 +222,7 @@ impl Run {
     }
 
     fn list_changed(&mut self) {
-        // Poll first: requests for the list are reported as events.
+        // Poll first, because requests for the list are reported as events.
         self.oracle.settle();
         let sent = self.oracle.session.tools_list_changed(&mut self.oracle.out);
         assert_eq!(self.oracle.record_sent(), usize::from(sent == Ok(true)));
@@ -245,7 +245,7 @@ impl Run {
         let may_be = server.protocol_version().is_some() && !*closed;
         assert!(logged.is_err() || may_be, "{level} in this state");
         assert!(logged != Ok(true) || is_offered && !out.full, "{level} was logged");
-        assert!(logged != Ok(false) || !is_offered, "{level} was kept back");
+        assert!(logged != Ok(false) || !is_offered, "{level} was not sent");
         let expected = format!(r#""level":"{level}""#);
         assert!(out.sent.iter().all(|message| message.contains(&expected)));
         assert_eq!(self.oracle.record_sent(), usize::from(logged == Ok(true)));

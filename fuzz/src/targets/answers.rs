@@ -1,5 +1,5 @@
-//! Which answer a request of a script must get, and whether an answer is that one. It depends on the side that gets
-//! the request.
+//! Says which answer a request of a script must get, and checks an answer against that. It depends on the side that
+//! gets the request.
 
 use super::calls::{Called, Fit};
 use super::peer_text::Request;
@@ -46,7 +46,7 @@ pub enum Expected {
     OrBusy(Box<Self>),
 }
 
-/// Whether an editor can answer a call by itself.
+/// Says whether an editor can answer a call by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     No,
@@ -68,8 +68,8 @@ pub enum Trigger {
 }
 
 impl Serves {
-    /// Returns the expected answer to a request whose id no open request has. `awaiting` is true
-    /// before the session is open.
+    /// Returns the expected answer to a request, if no open request has the same id. `awaiting` is true before the
+    /// session is open.
     pub fn expected(&self, request: &Request, awaiting: bool) -> Expected {
         let (method, params, cursor, call) = match request {
             Request::Refused(code) => return error(*code),
@@ -77,7 +77,7 @@ impl Serves {
                 (method.as_str(), params.as_deref(), *cursor, call.as_ref())
             }
         };
-        // Served without a session, too. This model does not check the parameters of `readFile`.
+        // Obsidian serves this even before the session is open. This model does not check the parameters of `readFile`.
         if let (Self::Editor { dialect: Dialect::Obsidian, .. }, "readFile") = (self, method) {
             return Expected::Any;
         }
@@ -116,9 +116,9 @@ impl Serves {
                 let is_named = |tool: &Tool| resource(*tool).is_some_and(|(_, uri)| params == Some(uri));
                 match Tool::ALL.into_iter().find(is_named) {
                     Some(tool) if handled.contains(&tool) => called_by(Kind::ReadByTool),
-                    // Every other URI can be one of the template.
+                    // Every other URI can match the template.
                     Some(_) => called_by(Kind::Resource),
-                    // An editor has no such tool.
+                    // The editor does not have the tool that reads this resource.
                     None if params.is_some_and(|params| params.contains("ide://typed")) => {
                         error(code::RESOURCE_NOT_FOUND)
                     }
@@ -200,7 +200,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
 }
 
 impl Expected {
-    /// Returns the expectation for a request that there is always room for.
+    /// Returns the expectation if there is always room for the request.
     pub fn without_busy(self) -> Self {
         match self {
             Self::OrBusy(expected) => *expected,
@@ -208,7 +208,7 @@ impl Expected {
         }
     }
 
-    /// Returns true if nearly every answer meets the expectation.
+    /// Returns true if nearly any answer meets the expectation.
     pub fn is_vague(&self) -> bool {
         match self {
             Self::OrBusy(expected) => expected.is_vague(),
@@ -227,7 +227,7 @@ impl Expected {
                     || expected.is_met(answer, trigger)
             }
             (Self::Now(expected), Trigger::Message) => expected.fits(answer),
-            // That answer was due at once.
+            // The expected answer had to come at once.
             (Self::Now(_), _) => false,
             // A tool that reads a resource fails with an error.
             (Self::Any, Trigger::Result(own)) => result.as_ref() == Some(own) || fails(code::INTERNAL_ERROR),
@@ -249,7 +249,7 @@ impl Expected {
     }
 }
 
-/// The error codes that the code under test writes by itself.
+/// The error codes that the code under test sends on its own.
 const KNOWN: [i64; 5] = [
     code::INVALID_REQUEST,
     code::METHOD_NOT_FOUND,

@@ -1,5 +1,5 @@
-//! Calls of tools as a peer may write them, with arguments that are right, wrong, missing, repeated or unknown. How a
-//! call was generated decides what we expect of it.
+//! Calls of tools as a peer may write them, with arguments that are right, wrong, missing, repeated or unknown. We know
+//! what to expect of a call from the way it was generated.
 
 use super::foreign::tool_index;
 use ide_mcp::ide::Dialect;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// A call of a tool.
 #[derive(Clone, Debug)]
 pub struct Called {
-    /// The tool; `None` for a name that no tool has, an error if there is no name.
+    /// The tool; `None` if the name is not that of a tool, and an error if there is no name.
     pub tool: std::result::Result<Option<Tool>, ()>,
     pub fit: Fit,
 }
@@ -96,7 +96,7 @@ impl Fit {
     fn of(tool: Tool, schema: &Value, given: &[(&str, String)]) -> Self {
         let is_given = |name: &str| given.iter().any(|(other, _)| name == *other);
         let is_there = |name: &str| match (tool, name) {
-            // One path replaces both paths and the name of the tab.
+            // Either path is enough: it replaces the other path and the name of the tab.
             (Tool::OpenDiff, "old_file_path" | "new_file_path" | "tab_name") => {
                 is_given("old_file_path") || is_given("new_file_path")
             }
@@ -110,7 +110,7 @@ impl Fit {
         for (at, (name, written)) in given.iter().enumerate() {
             let known = match schema["properties"][name]["type"].as_str() {
                 _ if written == "null" => Self::Unknown,
-                // Half of a surrogate pair: in a text it is shown as U+FFFD, and in a name it is refused.
+                // Half of a surrogate pair: in a text it becomes U+FFFD, and in a name it is refused.
                 Some("string") if written.starts_with('"') && text_in(written).is_none() => Self::Unknown,
                 Some("string") if text_in(written).is_none() => Self::Wrong,
                 Some("boolean") if !["true", "false"].contains(&written.as_str()) => Self::Wrong,
@@ -118,7 +118,7 @@ impl Fit {
                 _ => Self::Unknown,
             };
             let is_twice = given.iter().take(at).any(|(other, _)| name == other);
-            // The model leaves open what happens to an empty text, or to an argument that occurs twice.
+            // The model does not say what happens with an empty string, or with an argument that is present twice.
             let known =
                 if known == Self::Right && (is_twice || written == "\"\"") { Self::Unknown } else { known };
             match known {
@@ -184,7 +184,7 @@ pub fn value(u: &mut Unstructured<'_>, levels: usize) -> Result<String> {
     })
 }
 
-/// Returns the text in a JSON string, or `None` if `token` is not one.
+/// Returns the content of a JSON string, or `None` if `token` is not a JSON string.
 pub fn text_in(token: &str) -> Option<String> {
     serde_json::from_str(token).ok()
 }

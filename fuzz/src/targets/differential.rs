@@ -1,6 +1,6 @@
 //! Feeds the same frames to this crate and to tungstenite, in either role. Both must report the same messages and the
-//! same end, except for the rules in [`is_stricter`], and for when they find a fault: this crate does not wait for
-//! the rest of a faulty frame.
+//! same end, with two exceptions: the rules in [`is_stricter`], and the moment at which they find a fault, because this
+//! crate does not wait for the rest of a faulty frame.
 
 use crate::support::frames::HEAD;
 use crate::support::laws::Subject as _;
@@ -45,7 +45,7 @@ pub fn against_tungstenite(data: &[u8]) {
     }
 }
 
-/// Whether this crate enforces this rule and tungstenite does not.
+/// Returns true if this crate enforces this rule and tungstenite does not.
 const fn is_stricter(rule: ProtocolError) -> bool {
     match rule {
         // tungstenite reads lengths in any form, also the small length of a control frame in a long

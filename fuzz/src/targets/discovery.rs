@@ -1,4 +1,4 @@
-//! Any text as a lock file, and as a path in the arguments of a tool: other programs write both.
+//! Reads any text as a lock file, and as a path in the arguments of a tool: other programs write both.
 
 use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
 use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm, Transport};
@@ -19,7 +19,11 @@ pub fn lockfile(data: &[u8]) {
         if let Some(port) = port {
             let token = AuthToken::from_text("t").expect("a token");
             let any = LockFile::new(1, Vec::new(), "", token);
-            assert_eq!(form.file_name(port, &any), name, "a port has one name");
+            assert_eq!(
+                form.file_name(port, &any),
+                name,
+                "the file name of a port does not depend on its content"
+            );
         }
         let port = port.unwrap_or(1);
         let file = form.parse(name, text);
@@ -61,7 +65,7 @@ fn port_of(text: &str) -> Option<u16> {
 
 fn read_again(form: LockForm, port: u16, file: &LockFile) {
     if file.auth_token.is_some() {
-        // A path can have the characters of the token.
+        // A path can contain the characters of the token, so we compare with the same file and another token.
         let mut other = file.clone();
         other.auth_token = AuthToken::from_text("another").ok();
         assert_eq!(format!("{file:?}"), format!("{other:?}"), "a token is shown");
@@ -69,7 +73,7 @@ fn read_again(form: LockForm, port: u16, file: &LockFile) {
     // Escaping can make the text longer than the limit.
     let Ok(text) = form.write(port, file) else { return };
     assert_eq!(form.parse(&form.file_name(port, file), &text).as_ref(), Ok(file));
-    // The legacy form contains the folders alone.
+    // The legacy form contains only the folders.
     if file.transport == Transport::Sse && !file.workspace_folders.is_empty() {
         let list = file.workspace_folders.join("\n");
         if let Ok(again) = LockFile::parse(&list) {
@@ -78,7 +82,7 @@ fn read_again(form: LockForm, port: u16, file: &LockFile) {
     }
 }
 
-/// Checks that an error names the fault and not the value, since a lock file contains a token.
+/// Checks that an error names the fault but not the value, because a lock file contains a token.
 fn hides(error: &str, text: &str) {
     let word =
         text.split(|c: char| !c.is_ascii_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
@@ -97,8 +101,8 @@ fn hides(error: &str, text: &str) {
     }
 }
 
-/// Checks that an accepted path has one form, without `.` and `..`, that its URI is read as the same path, and that a
-/// path inside a folder begins with the path of the folder.
+/// Checks that an accepted path has a single form, without `.` and `..`, that its URI is read as the same path, and
+/// that a path inside a folder begins with the path of the folder.
 pub fn paths(data: &[u8]) {
     let given = String::from_utf8_lossy(data);
     for platform in [Platform::Posix, Platform::Windows] {
@@ -126,7 +130,7 @@ pub fn paths(data: &[u8]) {
         assert!(!path.as_bytes().iter().any(u8::is_ascii_control), "{path:?}");
         assert!(path.as_bytes().len() <= 4096);
         if let (Platform::Windows, Some(text)) = (platform, path.to_str()) {
-            // One drive, or a server and its share; no stream, device or pattern behind it.
+            // One drive, or a server and its share; after it no stream, device or pattern.
             let drive = text.get(1..3) == Some(":\\");
             let share =
                 text.strip_prefix("\\\\").is_some_and(|rest| rest.contains('\\') && !rest.starts_with(".\\"));

@@ -22,7 +22,7 @@ pub struct Expectations {
     awaiting: bool,
     /// The meanings of the ids, with the expected answers.
     open: Open<(Option<String>, Expected)>,
-    /// How many requests with this meaning of the id need no answer any more.
+    /// How many requests with this meaning of the id no longer need an answer.
     forgiven: BTreeMap<String, usize>,
     /// True if the agreed version has batches.
     batches: bool,
@@ -44,7 +44,7 @@ impl Expectations {
         }
     }
 
-    /// Adds the answers that a text calls for. Call this before the text is delivered.
+    /// Adds the answers that a message requires. Call this before the message is delivered.
     pub fn expect_answers(&mut self, peer_text: &PeerText) {
         self.contents(peer_text.contents(self.batches));
     }
@@ -52,8 +52,8 @@ impl Expectations {
     fn contents(&mut self, contents: Contents) {
         let meanings: Vec<Option<String>> =
             contents.answers.iter().map(|(id, _)| id.meaning.clone()).collect();
-        // Count the requests that may have been cancelled, and the whole batch, because a diff of the batch can stay
-        // open.
+        // Also count the requests that may have been cancelled, and the whole batch, because a diff in the batch can
+        // stay open.
         let has_room = self.open.iter().count() + contents.answers.len() <= OPEN_CALLS;
         for (id, request) in contents.answers {
             // A request that shares its id with another of the batch may have been answered or not.
@@ -80,7 +80,7 @@ impl Expectations {
         }
     }
 
-    /// Whether a request with this id may have been cancelled. Then we do not know whether it is open.
+    /// Returns true if a request with this id may have been cancelled. Then we do not know whether it is open.
     fn may_be_forgiven(&self, id: &Id) -> bool {
         self.is_open(&id.meaning)
             && id.meaning.as_ref().is_some_and(|meaning| self.forgiven.get(meaning).is_some_and(|n| *n > 0))
@@ -97,17 +97,20 @@ impl Expectations {
                 match message.answer() {
                     Some(answer) => self.check_answer(&answer, trigger),
                     None => {
-                        assert!(message.get("id").is_none(), "a request of a side that makes none: {text}")
+                        assert!(
+                            message.get("id").is_none(),
+                            "a request from a side that does not send any: {text}"
+                        )
                     }
                 }
             }
         }
     }
 
-    /// Removes the request that this answers.
+    /// Removes the request that this answer belongs to, and checks the answer.
     fn check_answer(&mut self, answer: &Answer, trigger: &Trigger) {
-        // If several open requests have this id, the answer belongs to one whose expectation it meets, if possible an
-        // exact one.
+        // If several open requests have this id, the answer belongs to one whose expectation it meets, preferably an
+        // exact expectation.
         let exactly = self.open.answer(&answer.id, |(_, of)| !of.is_vague() && of.is_met(answer, trigger));
         let met = exactly.or_else(|_| self.open.answer(&answer.id, |(_, of)| of.is_met(answer, trigger)));
         let (_, expected) = met.unwrap_or_else(|fault| panic!("trigger {trigger:?}, {answer:?}: {fault}"));

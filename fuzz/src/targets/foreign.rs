@@ -1,5 +1,5 @@
-//! What another editor writes: right answers of every tool in every dialect, pushes in every form, and JSON with one
-//! member changed, removed or doubled.
+//! What an unknown editor may write: correct answers of every tool in every dialect, pushes in every form, and JSON
+//! with one member changed, removed or doubled.
 
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{
@@ -19,7 +19,7 @@ use ide_mcp::testing::written_answer;
 use serde_json::Value;
 use std::fmt::Debug;
 
-/// Reads the outcome of a request as its type, and returns the answer as text.
+/// Reads the outcome of a request as the type of its answer, and returns the answer as a string to compare.
 pub type Reader = Box<dyn FnOnce(Outcome) -> std::result::Result<String, RequestError>>;
 
 /// Returns the name of a request, with the reader of its outcome.
@@ -67,8 +67,8 @@ const _: () = assert!(PUSHES.len() == EditorNotification::ALL.len(), "add the ne
 /// The number of tools when the seeds were made.
 const SEEDED_TOOLS: usize = 19;
 
-/// Returns the index in [`Tool::ALL`] for a byte of an input. A tool added at the end of the list takes over one
-/// byte, so that no seed changes its meaning.
+/// Returns the index in [`Tool::ALL`] for a byte of an input. A tool that is added at the end of the list takes over
+/// one byte, so that seeds keep their meaning.
 pub fn tool_index(byte: u8) -> usize {
     let index = usize::from(byte);
     if index < TOOLS { index } else { index % SEEDED_TOOLS }
@@ -108,7 +108,7 @@ tools! {
 
 const RANGE: &str = r#"{"start":{"line":0,"character":0},"end":{"line":1,"character":2},"isEmpty":false}"#;
 
-/// The pushes of all dialects: the bare name, and the forms of the parameters. `@` stands for a range.
+/// The pushes of all dialects: the name without a prefix, and the forms of the parameters. `@` stands for a range.
 pub const PUSHES: &[(&str, &[&str])] = &[
     (
         "selection_changed",
@@ -145,7 +145,7 @@ pub const PUSHES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns a push with these parameters; `text` is the text that it carries, in place of `s`.
+/// Returns a push with these parameters, in which `text` replaces the string `s`.
 pub fn push(name: &str, is_prefixed: bool, params: &str, text: &str) -> String {
     let prefix = if is_prefixed && !name.contains('/') { "notifications/" } else { "" };
     let params = params.replace('@', RANGE).replace("\"s\"", &format!("\"{text}\""));
@@ -164,7 +164,7 @@ pub enum Change {
 }
 
 impl<'a> Arbitrary<'a> for Change {
-    /// Returns a change. One message in two has none.
+    /// Returns a change. Every second message, on average, stays unchanged.
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         Ok(match u.int_in_range(0..=7)? {
             0 | 1 => Self::Replace(u.arbitrary()?, u.arbitrary()?),
@@ -175,7 +175,8 @@ impl<'a> Arbitrary<'a> for Change {
     }
 }
 
-/// Values that editors do not write where something else is expected, and some that editors in JavaScript do.
+/// Strange values. Editors do not write them where another value is expected, except for a few that editors in
+/// JavaScript do write.
 const STRANGE: &[&str] = &[
     "null",
     "true",
@@ -202,7 +203,7 @@ const STRANGE: &[&str] = &[
     "-0.0",
 ];
 
-/// Stands for the strange value, and for the second name of a doubled member.
+/// A placeholder for the strange value, and for the second name of a doubled member.
 const PLACE: &str = "@@@";
 
 impl Change {
@@ -210,7 +211,7 @@ impl Change {
         matches!(self, Self::None)
     }
 
-    /// Returns the message with the change, or as it is if it is not JSON.
+    /// Returns the message with the change. If it is not JSON, returns it unchanged.
     pub fn of(self, text: String) -> String {
         let Ok(mut value) = serde_json::from_str::<Value>(&text) else { return text };
         let mut name = None;

@@ -25,13 +25,13 @@ pub fn frames(data: &[u8]) {
     }
 }
 
-/// Checks that the output is the head of the opening handshake and then whole, faultless frames, with a close frame
-/// only at the end.
+/// Checks that the output is the head of the opening handshake and then complete, valid frames, with a close frame only
+/// at the end.
 fn well_formed(output: &[u8], masked: bool) {
     let head = output.windows(4).position(|end| end == b"\r\n\r\n").map_or(output.len(), |at| at + 4);
     let (mut rest, mut closed) = (&output[head..], false);
     while !rest.is_empty() {
-        assert!(!closed, "a frame behind the close frame: {}", rest.escape_ascii());
+        assert!(!closed, "a frame after the close frame: {}", rest.escape_ascii());
         let (header, size) = Header::parse(rest, masked).unwrap().expect("a whole header");
         closed = header.opcode == ide_mcp::ws::frame::Opcode::Close;
         rest = &rest[size + usize::try_from(header.len).unwrap()..];

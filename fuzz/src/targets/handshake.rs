@@ -39,7 +39,7 @@ pub fn handshake_server(data: &[u8]) {
             let status = shown.split_once(": ").map_or(&*shown, |(status, _)| status);
             let line = format!("HTTP/1.1 {status}\r\nConnection: close\r\n");
             assert!(found.output.starts_with(line.as_bytes()));
-            assert_eq!(found.events.len(), 1, "a refusal is the end");
+            assert_eq!(found.events.len(), 1, "a refusal is the only event");
         }
         Some(OwnedEvent::Closed(Closed::Abnormal)) | None => assert_eq!(found.output, b""),
         other => panic!("{other:?}"),
@@ -67,7 +67,7 @@ pub fn handshake_client(data: &[u8]) {
     }
 }
 
-/// Returns the bytes from the status line that counts on: behind an empty line and interim answers.
+/// Returns the bytes from the status line of the final answer on: after an empty line and interim answers.
 fn last_answer(data: &[u8]) -> &[u8] {
     let answer = data.strip_prefix(b"\r\n").or_else(|| data.strip_prefix(b"\n")).unwrap_or(data);
     if answer.starts_with(b"HTTP/1.1 1") && !answer.starts_with(b"HTTP/1.1 101") {
@@ -76,8 +76,8 @@ fn last_answer(data: &[u8]) -> &[u8] {
     answer
 }
 
-/// Sends a request made of the parts between line feeds: a target, a sub-protocol, the name and the value of a field,
-/// and the host last.
+/// Sends a request that is made of the parts between line feeds: a target, a sub-protocol, the name and the value of a
+/// field, and last the host.
 fn client_handshake(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut parts = text.splitn(5, '\n');
@@ -106,9 +106,9 @@ fn client_handshake(data: &[u8]) {
     }
 }
 
-/// Returns the accept key in tungstenite's answer to this head. Returns `None` for heads where tungstenite accepts
-/// less than RFC 9110 allows: targets and values with some characters, and `Upgrade` and `Connection` in several
-/// fields, with other protocols, with tabs or with characters above ASCII.
+/// Returns the accept key in tungstenite's answer to this head. Returns `None` for heads that RFC 9110 allows and
+/// tungstenite refuses: some characters in targets and values, and `Upgrade` and `Connection` in several fields, with
+/// other protocols, with tabs or with characters above ASCII.
 fn their_proof(head: &[u8], request: Request<'_>) -> Option<Vec<u8>> {
     let plain = |name| matches!(request.single(name), HeaderField::One(value) if value.is_ascii() && !value.contains(&b'\t'));
     let alone = matches!(request.single("upgrade"), HeaderField::One(value) if value.eq_ignore_ascii_case(b"websocket"));
@@ -116,7 +116,7 @@ fn their_proof(head: &[u8], request: Request<'_>) -> Option<Vec<u8>> {
         return None;
     }
     let (_, theirs) = server::Request::try_parse(head).ok().flatten()?;
-    let answer = server::create_response(&theirs).expect("they take it as well");
+    let answer = server::create_response(&theirs).expect("tungstenite accepts it too");
     Some(answer.headers()["sec-websocket-accept"].as_bytes().to_vec())
 }
 

@@ -1,6 +1,6 @@
-//! Scripts for a connection of an agent: what another editor writes (heads, answers, pushes, requests, lists in
-//! pages, endings, in every dialect, right or changed), what the agent does, and steps of the clock, in any order.
-//! The bytes arrive in one piece, one by one, and with the clock moved in between.
+//! Scripts for a connection of an agent: what an unknown editor writes (heads, answers, pushes, requests, lists in
+//! pages, endings, in every dialect, correct or changed), what the agent does, and steps of the clock, in any order.
+//! Each script runs several times: its bytes arrive in one piece, one by one, and with the clock moved in between.
 
 use super::foreign::{Change, PUSHES, Reader, call_tool, push, result_of_tool, tool_index, typed};
 use crate::model::{Message, SERVED, is_served, roots};
@@ -34,7 +34,8 @@ use std::time::Duration;
 struct Setup {
     dialect: u8,
     version: u8,
-    /// The answer to the opening handshake if this is a multiple of four; else the session is open.
+    /// Selects the answer to the opening handshake if this is a multiple of four; otherwise the session is already
+    /// open.
     opens: u8,
     /// The bits of the habits of the application.
     habits: u8,
@@ -43,7 +44,7 @@ struct Setup {
     declares: bool,
     has_pid: bool,
     pings: bool,
-    /// True if only the script writes the output.
+    /// True if output is written only when the script says so.
     holds: bool,
 }
 
@@ -59,7 +60,7 @@ impl Setup {
 
 /// The application lists the tools when it is ready.
 const LISTS: u8 = 1;
-/// It answers forms in the turn of their event.
+/// It answers forms as soon as it gets their event.
 const ANSWERS: u8 = 2;
 /// It lists the tools again when they have changed.
 const FOLLOWS: u8 = 4;
@@ -81,7 +82,7 @@ enum Ask {
     Prompt,
     Resource,
     Direct(u8),
-    /// A tool or a method that only this editor has.
+    /// A tool or a method that is not part of the protocol.
     Own(bool, Pace),
     Ping,
     Cancel(u8),
@@ -99,7 +100,7 @@ enum Reply {
     Progress(u8, u8),
 }
 
-/// The bytes between the two, and the clock.
+/// What happens to the bytes on their way, and to the clock.
 #[derive(Arbitrary, Debug)]
 enum Link {
     /// The editor sends two messages in a batch.
@@ -123,12 +124,12 @@ enum Link {
 enum EditorMessage {
     /// The answer to `initialize`: its version and capabilities.
     Initialized(u8, u8, Change),
-    /// The right answer to a request, counted back from the last one, in this dialect.
+    /// The correct answer to a request, counted back from the last one, in this dialect.
     Right(u8, u8, Change),
     /// A page of a requested list: the items, and the next cursor.
     Page(u8, u8, u8, Change),
     Error(u8, u8, Change),
-    /// An answer of some kind to any id of ours.
+    /// An answer of some kind, with any of our ids.
     Any(u8, u8),
     Push(u8, u8, bool, Change),
     /// A message of some kind with a long text.
@@ -149,7 +150,7 @@ enum Framing {
     Binary,
     /// In two fragments with a ping between them.
     Fragments(u8),
-    /// Cut off after some bytes.
+    /// A frame that is cut off after some bytes.
     Cut(u8),
 }
 
@@ -209,7 +210,7 @@ fn accepted() -> &'static str {
     ACCEPTED.get_or_init(|| String::from_utf8(agents::accepted()).expect("a head is ASCII"))
 }
 
-/// Returns the answer to the opening handshake, right or with a fault.
+/// Returns the answer to the opening handshake, correct or with a fault.
 fn head(of: u8) -> String {
     let accepted = accepted();
     match of % 12 {
@@ -234,7 +235,7 @@ fn initialized(id: impl std::fmt::Display, version: u8, capabilities: u8) -> Str
     )
 }
 
-/// The agent, as a subject of the laws of single steps.
+/// The agent, as a subject of the laws that can be checked in a single step.
 struct Foreign {
     setup: Setup,
     ledger: Rc<RefCell<Ledger>>,
@@ -246,7 +247,7 @@ struct Ledger {
     open: BTreeMap<RequestId, Open>,
     /// How each of our requests ended, in a word or two.
     ended: BTreeMap<RequestId, String>,
-    /// The requests on the wire: the id, and what they are for.
+    /// The requests that were sent: their ids, and what they are for.
     wire: Vec<(String, Kind)>,
     /// The requests of the application by their ids.
     names: BTreeMap<String, RequestId>,
@@ -254,12 +255,12 @@ struct Ledger {
     calls: BTreeSet<CallId>,
     /// How many requests of the editor became an event.
     begun: usize,
-    /// The answers that we have given, and those of the session at a deadline.
+    /// How many answers we have given, including those that the session gave at a deadline.
     given: usize,
-    /// The answers on the wire, and the id of the last one.
+    /// How many answers were sent, and the id of the last one.
     answers: usize,
     last_answer: String,
-    /// The pushes that arrived, and the last one.
+    /// How many pushes arrived, and the last one.
     pushed: usize,
     last_push: Option<EditorNotification>,
     notified: usize,
@@ -291,7 +292,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the right result; `None` for a list, which has pages.
+    /// Returns the correct result; `None` for a list, which has pages.
     fn result(self, dialect: Dialect) -> Option<String> {
         Some(match self {
             Self::Tool(which) => result_of_tool(which, dialect),
@@ -319,7 +320,7 @@ impl Subject for Foreign {
     const ROOM: usize = MESSAGE + MARK;
 
     fn name(&self) -> String {
-        "ide::Client beside a foreign editor".into()
+        "ide::Client with an unknown editor".into()
     }
 
     fn make(&self, now: Time) -> Client {
@@ -344,7 +345,7 @@ impl Subject for Foreign {
         mcp.request_timeout = Duration::from_secs(53);
         mcp.call_deadline = Duration::from_secs(29);
         mcp.longest_call = Duration::from_secs(310);
-        // Limits small enough for scripts to reach.
+        // These limits are small enough for scripts to reach.
         (mcp.limits.requests, mcp.limits.open_calls, mcp.limits.faults) = (6, 4, 5);
         (mcp.list_pages, mcp.list_bytes) = (3, 64);
         Client::new(config, Random::new(7).source(), SessionId::new(1), now).expect("a good request")
@@ -434,19 +435,19 @@ impl Ledger {
         self.hit(format!("event {}", name_of(event)));
         match event {
             ClientEvent::Ready(_) => {
-                assert!(!self.is_ready, "it is ready once");
+                assert!(!self.is_ready, "it becomes ready twice");
                 self.is_ready = true;
             }
             ClientEvent::SubprotocolMissing | ClientEvent::Failed(_) => self.is_closing = true,
             ClientEvent::Outcome { request, outcome } => self.outcome(*request, outcome.clone()),
             ClientEvent::Progress { request, progress } => {
                 let open = self.open.get_mut(request).expect("only an open request has progress");
-                assert!(open.has_progress, "progress that nobody asked for");
+                assert!(open.has_progress, "progress that was not asked for");
                 assert!(progress.progress > open.reached, "{progress:?} after {}", open.reached);
                 open.reached = progress.progress;
             }
             ClientEvent::Form { call, .. } | ClientEvent::Request { call, .. } => {
-                assert!(self.calls.insert(*call), "a request of the editor comes once");
+                assert!(self.calls.insert(*call), "two requests of the editor have the same handle");
                 self.begun += 1;
                 assert!(self.calls.len() <= 4, "more requests wait than the limit allows");
             }
@@ -525,8 +526,9 @@ impl Ledger {
         }
     }
 
-    /// Answers a request of the editor, or tries to with something that is not an object, which leaves the request
-    /// open. In the turn of its event, the rest of a batch may have cancelled the request.
+    /// Answers a request of the editor, or tries to answer with something that is not an object, which leaves the
+    /// request open. If `in_turn` is true, its event has just come, and the rest of a batch may already have cancelled
+    /// the request.
     fn answer(&mut self, client: &mut Client, call: CallId, framing: u8, in_turn: bool) {
         let raw = |text: &str| RawValue::from_string(text.into()).expect("it is JSON");
         let answered = match framing % 8 {
@@ -553,13 +555,13 @@ impl Ledger {
     }
 }
 
-/// How bytes arrive and time passes, which must not matter.
+/// How bytes arrive and time passes. The results must not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrival {
     Whole,
     /// A byte at a time, up to 4,096 of them.
     Bytewise,
-    /// In pieces of seven, read into the room of the machine, with a clock that moves more often.
+    /// In pieces of seven bytes, read into the `space` of the machine, with a clock that moves more often.
     Ticked,
 }
 
@@ -573,13 +575,13 @@ struct Play<'a> {
     read: usize,
     /// The bytes of the editor.
     fed: usize,
-    /// True while all bytes of the editor so far were whole frames behind a good head.
+    /// True as long as all bytes of the editor were complete frames after a valid head.
     is_framed: bool,
-    /// True while each request of the editor so far was counted.
+    /// True as long as each request of the editor was counted.
     is_counted: bool,
     /// How many requests of the editor must be answered or become an event.
     wanted: usize,
-    /// Those that had become an event before this step.
+    /// How many had become an event before this step.
     begun: usize,
     has_ended: bool,
 }
@@ -592,7 +594,7 @@ enum Effect {
     Nothing,
     /// One answer to a request, or its event.
     Request(String),
-    /// The end of our request, with this word.
+    /// The end of our request, described by this word.
     End(RequestId, &'static str),
     Push(EditorNotification),
 }
@@ -613,7 +615,7 @@ pub fn ide_client_script_hits(data: &[u8]) -> Hits {
     let knows_token = data.windows(8).any(|part| part == &TOKEN.as_bytes()[4..12]);
     let subject = Foreign::new(setup.clone());
     let whole = play(&subject, &acts, Arrival::Whole, knows_token);
-    // Above the high-water mark, the room for input depends on the pieces.
+    // Above the high-water mark, how much input there is room for depends on the pieces.
     if !setup.holds {
         for arrival in [Arrival::Bytewise, Arrival::Ticked] {
             let subject = Foreign::new(setup.clone());
@@ -1128,7 +1130,8 @@ impl Play<'_> {
         let delivers = self.delivers();
         self.is_counted &= self.run.unwritten() < MARK;
         let ledger = self.ledger.borrow();
-        let by_itself = ledger.answers.checked_sub(ledger.given).expect("an answer that nobody gave");
+        let by_itself =
+            ledger.answers.checked_sub(ledger.given).expect("the application has given every answer");
         let found = by_itself + ledger.begun;
         match effect {
             Effect::Request(id) => {
@@ -1141,7 +1144,7 @@ impl Play<'_> {
                 let word = ledger.ended.get(request).map(String::as_str);
                 assert!(
                     word.is_some_and(|word| end.split(' ').any(|end| end == word)),
-                    "{request:?} is {word:?} and not {end}"
+                    "{request:?} is {word:?} instead of {end}"
                 );
             }
             Effect::Push(_) if delivers && self.setup.raw => assert_eq!(ledger.notified, notified + 1),

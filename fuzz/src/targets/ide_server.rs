@@ -1,6 +1,6 @@
-//! Scripts for a connection of an editor, beside another connection: input from an agent, as messages and as any
-//! bytes, what the editor does, and steps of the clock, in any order. The editor uses any dialect, handles any tools,
-//! and answers with the results of these tools.
+//! Scripts for a connection of an editor that has another connection as well: input from an agent, as messages and as
+//! arbitrary bytes, what the editor does, and steps of the clock, in any order. The editor uses any dialect, handles
+//! any tools, and answers with the results of these tools.
 
 use super::foreign::tool_index;
 use crate::support::client_messages::{
@@ -184,7 +184,8 @@ pub fn ide_server_script(data: &[u8]) {
             Act::Due => run.tick(run.deadline().unwrap_or_else(|| run.now())),
             Act::Poll => run.settle(),
             Act::Trim => run.trim(),
-            // Input that was fed but not polled may have ended the connection, which then refuses for another reason.
+            // Input that was fed but not polled may already have ended the connection, which then refuses for another
+            // reason.
             Act::Refuse => {
                 run.settle();
                 run.refuse();

@@ -1,5 +1,5 @@
-//! The targets. Each takes any bytes, and panics if a property does not hold. [`Run`](crate::support::run::Run)
-//! asserts the laws of `src/machine.rs` that concern a single step.
+//! The fuzz targets. Each takes arbitrary bytes, and panics if a property does not hold.
+//! [`Run`](crate::support::run::Run) asserts the laws of `src/machine.rs` that concern a single step.
 
 mod answers;
 mod calls;
@@ -53,7 +53,7 @@ pub struct Outcome<E> {
 }
 
 /// Feeds each round in pieces while the machine wants input, writes all output before each round, and ends the run.
-/// Law 2: the pieces within a round must not matter.
+/// According to law 2, the result must not depend on the pieces within a round.
 fn outcome<S: Subject>(subject: &S, rounds: &[&[u8]], piece: usize, app: u64) -> Outcome<EventOf<S>>
 where
     EventOf<S>: Clone,

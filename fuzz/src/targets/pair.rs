@@ -1,5 +1,5 @@
-//! An editor and an agent, joined by links that cut, delay, stall and end, with applications that do anything at any
-//! time.
+//! An editor and an agent, joined by links that cut, delay and stall bytes and can end, with applications that do
+//! anything at any time.
 
 use ide_mcp::Time;
 use ide_mcp::ide::kit::{Position, Range};
@@ -64,8 +64,8 @@ fn play(data: &[u8], piece: Option<usize>) -> (Vec<String>, Vec<String>) {
     run.finish();
     let shown = |events: &[ServerEvent]| events.iter().map(|event| format!("{event:?}")).collect();
     let seen = shown(&run.pair.server_events);
-    // The editor repeats a selection after each list of tools, unless the one before is still unwritten.
-    // So the size of the pieces decides how often an unchanged selection is repeated.
+    // The editor repeats a selection after each list of tools, unless the previous one is still unwritten. So the size
+    // of the pieces affects how often an unchanged selection is repeated.
     let mut latest = None;
     let is_news = |event: &&ClientEvent| match event {
         ClientEvent::Pushed(Push::SelectionChanged(selection)) => {
@@ -208,7 +208,7 @@ impl Run {
             match event {
                 ServerEvent::Call { call, .. } => {
                     self.waiting.push((call.id(), answer(call)));
-                    assert_eq!(self.ended.insert(call.id(), 0), None, "a handle comes once");
+                    assert_eq!(self.ended.insert(call.id(), 0), None, "two calls have the same handle");
                 }
                 ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => {
                     self.waiting.retain(|(waiting, _)| waiting != call);
@@ -238,7 +238,7 @@ impl Run {
                 _ => {}
             }
         }
-        assert!(received <= self.reported, "progress that nobody reported");
+        assert!(received <= self.reported, "progress that was not reported");
     }
 
     fn finish(&mut self) {

@@ -1,5 +1,5 @@
-//! JSON-RPC messages as a peer may write them, correct and nearly correct. How a message was generated decides
-//! whether it must be answered, and under which id. Nothing here asks the code under test to classify a message.
+//! JSON-RPC messages as a peer may write them, correct and nearly correct. From the way a message was generated, we
+//! know whether it must be answered, and under which id. The code under test is never asked to classify a message.
 
 use super::calls::{Called, call, no_arguments, text_in, value};
 use crate::model::SERVED;
@@ -19,7 +19,7 @@ pub enum PeerText {
 #[derive(Debug)]
 pub enum Element {
     Message(Message),
-    /// Another batch, which is not processed, or a value that is not a message at all.
+    /// Another batch, which must not be processed, or a value that is not a message at all.
     Strange(&'static str),
 }
 
@@ -31,7 +31,7 @@ pub enum Wrapping {
     ByteOrderMark,
     /// Invalid JSON: the closing brackets are missing.
     CutOff,
-    /// Invalid JSON: the text twice in a row.
+    /// Invalid JSON: the message twice in a row.
     TwoAtOnce,
 }
 
@@ -46,8 +46,8 @@ pub struct Message {
 
 #[derive(Debug)]
 enum Body {
-    /// A method, its parameters as JSON, and the call of a tool that they make: a request if there
-    /// is an id, otherwise a notification.
+    /// A method, its parameters as JSON, and the tool call that they make up, if any. It is a request if there is an
+    /// id, otherwise a notification.
     Request(String, Option<String>, Option<Called>),
     /// The cancellation of the request with this id.
     Cancellation(Id),
@@ -78,7 +78,7 @@ enum Flaw {
 #[derive(Clone, Debug)]
 pub struct Id {
     pub token: String,
-    /// A text that all spellings of one id have in common; `None` if the token is not an id.
+    /// A string that is the same for all spellings of an id; `None` if the token is not an id.
     pub meaning: Option<String>,
 }
 
@@ -87,10 +87,10 @@ pub struct Id {
 pub struct Contents {
     /// The ids that must be answered, each once, with their requests.
     pub answers: Vec<(Id, Request)>,
-    /// The meanings of ids that need no answer any more.
+    /// The meanings of ids that no longer need an answer.
     pub cancels: Vec<String>,
-    /// True if the cancellations are surely valid, which is so if the cancellation is alone and has no flaw. A
-    /// cancelled request gets no answer any more.
+    /// True if it is certain that the cancellations are valid: there is a single one, without a flaw. The request is
+    /// then no longer answered.
     pub is_surely_cancelled: bool,
 }
 
@@ -129,7 +129,7 @@ impl PeerText {
         }
     }
 
-    /// Returns the requests and cancellations in the text. `batches` is whether the version of MCP has batches.
+    /// Returns the requests and cancellations in the text. `batches` is true if the version of MCP has batches.
     pub fn contents(&self, batches: bool) -> Contents {
         let mut contents = Contents::default();
         match self {
@@ -185,7 +185,7 @@ impl Message {
         }
     }
 
-    /// Whether the message has no fault. It may be odd.
+    /// Returns true if the message has no fault. It may have oddities.
     fn is_flawless(&self) -> bool {
         match self.flaw {
             Flaw::None | Flaw::Unknown | Flaw::EscapedNames => true,
@@ -278,7 +278,7 @@ impl<'a> Arbitrary<'a> for PeerText {
                     .to_string(),
             ),
             1 | 2 => {
-                // Batches around the limit contain only pings, because no script would be long enough for other
+                // Batches around the limit contain only pings, because a script is not long enough for that many other
                 // messages.
                 let many = match u.int_in_range(0..=15)? {
                     0 => u.int_in_range(MOST - 1..=MOST + 1)?,
@@ -361,7 +361,7 @@ fn notification(u: &mut Unstructured<'_>) -> Result<Body> {
             format!(r#"{{"progressToken":{},"progress":{}}}"#, value(u, 1)?, value(u, 1)?),
         ),
         2 => ("ide_connected", format!(r#"{{"pid":{}}}"#, value(u, 1)?)),
-        // The id is in a list, so it is never valid by chance. Valid cancellations are generated as
+        // The id is in an array, so it is never valid by chance. Valid cancellations are generated as
         // `Body::Cancellation`.
         3 => ("notifications/cancelled", format!(r#"{{"requestId":[{}]}}"#, value(u, 2)?)),
         4 => ("notifications/roots/list_changed", value(u, 2)?),
@@ -418,7 +418,7 @@ fn request(u: &mut Unstructured<'_>) -> Result<Body> {
     Ok(Body::Request(method, params, None))
 }
 
-/// The parameters that name a resource of a tool.
+/// The parameters that name a resource which a tool reads.
 const TOOL_RESOURCES: [&str; 4] = [
     r#"{"uri":"ide://selection"}"#,
     r#"{"uri":"ide://open-editors"}"#,

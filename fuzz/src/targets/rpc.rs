@@ -1,4 +1,4 @@
-//! Any text as a message, compared with what serde_json reads.
+//! Reads any text as a message, and compares the result with what serde_json reads.
 
 use crate::model::Answer;
 use crate::sessions::{Ledger, OPENED, answered, check_error_text, token};
@@ -9,7 +9,7 @@ use ide_mcp::testing::Messages;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Checks that exactly the texts that are not JSON are reported as such, that an id is written as it was read, and
+/// Checks that a text is reported as not being JSON exactly if it is not, that an id is written as it was read, and
 /// that only requests are answered.
 pub fn rpc_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -34,15 +34,15 @@ pub fn rpc_text(data: &[u8]) {
         assert_eq!(id.cmp(&seven).is_eq(), *id == seven);
         assert_eq!(id.partial_cmp(&seven), Some(seven.cmp(id).reverse()));
     }
-    // serde_json stops at 128 levels, as this crate does, and takes the last of two members with
-    // one name, which this crate rejects.
+    // serde_json stops at 128 levels, as this crate does. Of two members with the same name it takes the last, which
+    // this crate rejects.
     if let Ok(value) = serde_json::from_str::<Value>(json) {
         agrees(&message, &value);
     }
     if json == text {
         let padded = format!(" \r\n\t{text}\n ");
         let same = format!("{:?}", classify(&padded, &limits)) == format!("{message:?}");
-        // A raw value excludes the white space around it, so that its debug text stays the same.
+        // A raw value does not include the white space around it, so its debug output stays the same.
         assert!(same, "white space changes {message:?}");
     }
 

@@ -1,4 +1,4 @@
-//! Scripts: bytes read as operations of a peer, an application and a clock, in any order.
+//! Scripts: arbitrary bytes, read as operations of a peer, an application and a clock, in any order.
 
 use crate::support::frames::frame;
 use crate::support::laws::Subject;
@@ -56,14 +56,14 @@ enum Send<'a> {
 }
 
 impl Send<'_> {
-    /// Sends, and ignores a refusal. [`Run`] asserts the laws in each step (see `laws.rs`).
+    /// Sends, and ignores a refusal: [`Run`] asserts the laws in each step (see `laws.rs`).
     fn on(&self, mut sender: Sender<'_>) {
         let _ = match self {
             Self::Text(text) => sender.text(text),
             Self::Message(text) => {
                 let full = sender.is_full();
                 let _ = sender.message(To::Unsolicited, |buf| buf.extend_from_slice(text.as_bytes()));
-                assert!(!full || sender.is_full(), "a message never shrinks the send buffer");
+                assert!(!full || sender.is_full(), "a message has made room in the send buffer");
                 Ok(())
             }
             Self::TextPart(text, part) => sender.text_part(text, *part),
