@@ -1,5 +1,5 @@
-//! One `getOpenEditors` and its answer through an editor's machine, as four functions that a profiler can
-//! tell apart. `benches/route/count.py` counts which functions of the core each of them runs.
+//! Sends one `getOpenEditors` and its answer through an editor's machine, in four functions that a
+//! profiler can tell apart. `benches/route/count.py` counts which functions of the core each of them runs.
 
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{Call, GetOpenEditors, OpenEditors, Tool, ToolCall};
@@ -60,7 +60,7 @@ fn call(id: u64) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
 }
 
-/// Returns the text as one masked frame. The key is zero, so masking changes nothing.
+/// Returns the text as one masked frame. The masking key is zero, so the text stays readable.
 fn frame(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut frame = match u8::try_from(text.len())? {
         len @ ..126 => vec![0x81, 0x80 | len],
@@ -80,7 +80,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         while matches!(server.poll(NOW), Output::Event(_)) {}
         write_all(&mut server);
     }
-    // The first call allocates what stays. We count the functions that the second one runs.
+    // The first call also allocates memory that the session keeps. So we count the functions that the
+    // second call runs.
     server.feed(NOW, conn, &frame(&call(1))?);
     let first = next_call(&mut server).ok_or("no first call")?;
     server.answer(first, OpenEditors { tabs: Vec::new() })?;

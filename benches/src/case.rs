@@ -4,8 +4,8 @@
 pub struct Case {
     pub name: String,
     pub run: Box<dyn FnMut(usize)>,
-    /// How often to repeat while counting: whole passes over the workload, and no more than a second under
-    /// callgrind if possible.
+    /// How often to repeat while counting: whole passes over the workload, and if possible no more than
+    /// takes a second under callgrind.
     pub times: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The cases whose instructions and allocations we count, and the floors beside them.
+//! The cases whose instructions and allocations we count, and the floors to compare them with.
 
 use crate::case::Case;
 use crate::floor::{self, Passes};
@@ -7,7 +7,7 @@ use crate::ours;
 use crate::tally::Tally;
 use crate::workload::{Script, Workload};
 
-/// How many bytes a read may have, by name.
+/// The kinds of reads: their names, and how many bytes a read may have.
 pub const READS: [(&str, usize); 3] = [("whole", usize::MAX), ("4 KiB reads", 4096), ("single bytes", 1)];
 
 /// The sizes of texts, in bytes.

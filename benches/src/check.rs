@@ -1,8 +1,8 @@
 //! `--check` compares the instructions and allocations of this crate with a committed baseline. It needs
 //! valgrind, but none of the other implementations.
 //!
-//! The program runs itself once under callgrind, which records the instructions of each case. So the counts
-//! do not depend on what else the machine does.
+//! The program runs itself once under callgrind, which records the instructions of each case. So the
+//! counts do not depend on what else the computer does.
 
 use crate::case::{Case, Counts};
 use crate::cases;
@@ -13,12 +13,12 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs};
 
-/// How far a count may exceed the baseline: other versions of the compiler and of the C library differ by
-/// about this much.
+/// How far a count may exceed the baseline: different versions of the compiler and of the C library differ
+/// by about this much.
 const TOLERANCE: f64 = 0.03;
 
-/// How far a count may fall below the baseline: a larger gain that nobody records could be lost again
-/// unnoticed.
+/// How far a count may fall below the baseline. A larger gain must be recorded in the baseline, or it
+/// could be lost again unnoticed.
 const SLACK: f64 = 0.1;
 
 const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/baseline.txt");
@@ -81,8 +81,8 @@ pub fn run_counted(which: &str) {
     }
 }
 
-/// Runs a case. callgrind counts only in this function: [`instructions`] passes it the names of this function
-/// and of [`case_is_over`].
+/// Runs a case. callgrind counts only inside this function: [`instructions`] gives it the names of this
+/// function and of [`case_is_over`].
 #[inline(never)]
 fn counted(case: &mut Case) {
     (case.run)(case.times);
@@ -193,7 +193,7 @@ fn compare(baseline: &BTreeMap<&str, f64>, counts: &Counts) -> Vec<String> {
     other
 }
 
-/// Returns a table of the counts, each beside its floor if there is one.
+/// Returns a table of the counts, each next to its floor if it has one.
 fn grid(counts: &Counts) -> Grid {
     let columns = ["ours", "floor", "above it"].map(Into::into);
     let mut grid = Grid::new("counts", "per message, per handshake, or in bytes; callgrind", columns);
@@ -219,12 +219,12 @@ mod tests {
         let cases: &[(&str, &[(&str, f64)], usize)] = &[
             ("the same", &[("a", 100.0), ("b", 0.0), ("gone", 1.0)], 0),
             ("at the tolerance", &[("a", 103.0), ("b", 0.0), ("gone", 1.0)], 0),
-            ("above it", &[("a", 103.1), ("b", 0.0), ("gone", 1.0)], 1),
+            ("above the tolerance", &[("a", 103.1), ("b", 0.0), ("gone", 1.0)], 1),
             ("one allocation in a hundred", &[("a", 100.0), ("b", 0.01), ("gone", 1.0)], 1),
-            ("a little better", &[("a", 90.0), ("b", 0.0), ("gone", 1.0)], 0),
-            ("better", &[("a", 89.9), ("b", 0.0), ("gone", 0.0)], 2),
-            ("gone", &[("a", 100.0), ("b", 0.0)], 1),
-            ("new", &[("a", 100.0), ("b", 0.0), ("gone", 1.0), ("new", 1.0)], 1),
+            ("at the slack", &[("a", 90.0), ("b", 0.0), ("gone", 1.0)], 0),
+            ("below the slack", &[("a", 89.9), ("b", 0.0), ("gone", 0.0)], 2),
+            ("a count that is missing", &[("a", 100.0), ("b", 0.0)], 1),
+            ("a new count", &[("a", 100.0), ("b", 0.0), ("gone", 1.0), ("new", 1.0)], 1),
         ];
         for (name, counts, expected) in cases {
             let counts = counts.iter().map(|(name, count)| ((*name).into(), *count)).collect();

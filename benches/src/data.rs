@@ -14,7 +14,8 @@ pub struct Grid {
     pub unit: String,
     pub columns: Vec<String>,
     pub rows: Vec<Row>,
-    /// The largest ratio of median to minimum, if the numbers are minima of rounds: how uncertain they are.
+    /// How uncertain the numbers are: the largest ratio of median to minimum, if the numbers are minima of
+    /// rounds.
     pub noise: Option<f64>,
 }
 
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_three_digits_that_count() {
+    fn numbers_have_three_significant_digits() {
         let cases = [
             (0.0, "0"),
             (0.0456, "0.046"),

@@ -1,5 +1,5 @@
-//! The least possible work: only the passes over the bytes, with the borders of the frames known in advance,
-//! and the parts of a handshake without any of our checks.
+//! The minimum of work, to compare with: only the passes over the bytes, with the boundaries of the frames
+//! known in advance, and a handshake without any of our checks.
 
 use crate::tally::Tally;
 use crate::workload::{Source, Workload};
@@ -7,7 +7,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use sha1::{Digest as _, Sha1};
 use std::hint::black_box;
 
-/// The passes of a decoder over the bytes.
+/// The passes that a decoder makes over the bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Passes {
     /// Only the read.
@@ -50,7 +50,7 @@ pub fn decode(workload: &'static Workload, limit: usize, passes: Passes) -> impl
     }
 }
 
-/// Copies this many texts, one after the other, into a buffer that is emptied after each one.
+/// Copies this many texts, one after the other, into a buffer that is emptied after each of them.
 pub fn encode(workload: &'static Workload) -> impl FnMut(usize) {
     let mut out = Vec::with_capacity(2 * workload.wire.len());
     let mut texts = workload.texts.iter().cycle();

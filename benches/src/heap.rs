@@ -9,7 +9,7 @@ use ide_mcp::ws::{Limits, Server};
 /// two.
 const SESSIONS: [usize; 2] = [64, 128];
 
-/// Returns how many bytes a connection holds in several states and at its peak, and how many a resting
+/// Returns how many bytes a connection holds in several states and at its peak, and how many an idle
 /// session holds.
 pub fn held() -> Vec<(String, f64)> {
     let small = Workload::new(125, Script::Ascii);
@@ -55,6 +55,6 @@ pub fn held() -> Vec<(String, f64)> {
         allocation_counter::measure(|| kept = Some(crate::mcp::ours::resting(sessions))).bytes_current as f64
     });
     let each = (many - few) / (SESSIONS[1] - SESSIONS[0]) as f64;
-    counts.push(("heap of a resting session: bytes".into(), each));
+    counts.push(("heap of an idle session: bytes".into(), each));
     counts
 }

@@ -1,5 +1,5 @@
-//! Measures the WebSocket layer and tool calls, beside other implementations and beside floors, which are the
-//! cost of the bytes alone.
+//! Measures the WebSocket layer and tool calls, and compares them with other implementations and with
+//! floors: the cost of handling the bytes and nothing else.
 //!
 //! `--help` lists what you can measure.
 

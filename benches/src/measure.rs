@@ -1,5 +1,5 @@
-//! A race of contestants: every round runs a batch of each one, and the result is each one's fastest and
-//! median round.
+//! A race of contestants: every round runs a batch of each contestant, and the result is the fastest and
+//! the median round of each.
 
 use std::time::{Duration, Instant};
 

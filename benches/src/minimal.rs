@@ -21,8 +21,8 @@ const ALL: [(&str, &str); 3] = [(OURS, "ide_mcp"), (RMCP, "rmcp"), (BY_HAND, "tu
 
 /// Builds, checks and measures each editor.
 pub fn minimal(_: usize) -> Section {
-    let columns = ["build, CPU seconds", "crates beside its own", "program, KiB"].map(Into::into);
-    let unit = "release build from nothing, user and system time; stripped";
+    let columns = ["build, CPU seconds", "crates other than its own", "program, KiB"].map(Into::into);
+    let unit = "clean release build, user and system time; stripped";
     let mut grid = Grid::new("the smallest editor", unit, columns);
     for (_, dir) in ALL {
         cargo(dir, &["fetch", "--locked", "--quiet"]);

@@ -58,7 +58,7 @@ pub fn decode(workload: &'static Workload, limit: usize) -> impl FnMut(&mut Tall
     }
 }
 
-/// Sends the texts and hands each to `write` at once.
+/// Sends the texts, and passes each to `write` at once.
 pub fn encode_server(workload: &'static Workload, mut write: impl FnMut(&[u8])) -> impl FnMut(usize) {
     let mut server = open_server();
     let mut texts = workload.texts.iter().cycle();
@@ -85,7 +85,7 @@ pub fn encode_server_batched(workload: &'static Workload, batch: usize) -> impl 
     }
 }
 
-/// Sends the texts masked and hands each to `write` at once.
+/// Sends the texts masked, and passes each to `write` at once.
 pub fn encode_client(workload: &'static Workload, mut write: impl FnMut(&[u8])) -> impl FnMut(usize) {
     let mut client = open_client();
     let mut texts = workload.texts.iter().cycle();
@@ -98,7 +98,7 @@ pub fn encode_client(workload: &'static Workload, mut write: impl FnMut(&[u8])) 
     }
 }
 
-/// Receives the texts and answers each with itself, the answers of a read in one write.
+/// Receives the texts and echoes each; the answers to one read are written together.
 pub fn echo(workload: &'static Workload) -> impl FnMut(usize) {
     let mut source = Source::new(&workload.wire, usize::MAX);
     let mut server = open_server();

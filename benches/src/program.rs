@@ -20,7 +20,8 @@ pub fn build() {
     cargo(&["--release"]);
 }
 
-/// Measures the start of each command that an editor or a plugin waits for, beside an empty program.
+/// Measures the start of each command that an editor or a plugin waits for, and of an empty program for
+/// comparison.
 pub fn program(rounds: usize) -> Section {
     build();
     cargo(&["--profile", "small", "--no-default-features", "--features", "sidecar"]);

@@ -13,7 +13,7 @@ pub struct Table {
     columns: Vec<String>,
     contestants: Vec<&'static str>,
     cells: BTreeMap<(&'static str, String), f64>,
-    /// The largest ratio of median to minimum: how uncertain the times are.
+    /// How uncertain the times are: the largest ratio of median to minimum.
     noise: f64,
 }
 

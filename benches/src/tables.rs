@@ -18,7 +18,8 @@ pub fn decode(rounds: usize) -> Vec<Table> {
     let mut tables = Vec::new();
     for (reads, limit) in READS {
         let mut table = Table::new(format!("decode, {reads}"));
-        // In single bytes, the slowest contestant takes a second for a text of 1 MiB, so leave that out.
+        // With single bytes, the slowest contestant takes a second for a text of 1 MiB, so leave that size
+        // out.
         let sizes = if limit == 1 { &SIZES[..4] } else { &SIZES[..] };
         for (size, bytes) in sizes {
             let workload = Workload::new(*bytes, Script::Ascii);

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-/// A count of messages, which costs every contestant the same.
+/// A count of messages. Counting costs every contestant the same.
 #[derive(Default)]
 pub struct Tally {
     messages: usize,
@@ -24,7 +24,7 @@ impl Tally {
         self.messages += 1;
     }
 
-    /// Takes one whole text that its decoder has validated, but lends as bytes.
+    /// Takes one whole text that its decoder has validated, but returns as bytes.
     #[cfg(feature = "peers")]
     #[inline]
     pub fn take_bytes(&mut self, text: &[u8]) {

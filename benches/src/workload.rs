@@ -12,7 +12,7 @@ pub const CYCLE: usize = 64 * 1024;
 pub enum Script {
     /// Words of ASCII.
     Ascii,
-    /// Words. About one in seven has characters of two to four bytes.
+    /// Words, about one in seven of which has characters of two to four bytes.
     Mixed,
 }
 
@@ -73,7 +73,7 @@ pub fn push_frame(wire: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) -> std::ops:
     start..wire.len()
 }
 
-/// Repeats the same bytes without end. Each read stops at the last of them, and at the limit.
+/// Repeats the same bytes without end. A read ends at the last of them or at the limit, whichever comes first.
 pub struct Source {
     wire: &'static [u8],
     at: usize,

@@ -42,7 +42,7 @@ fn sized_arguments(size: usize) -> String {
     arguments(&text)
 }
 
-/// Returns a `getDiagnostics`, whose argument is one short text.
+/// Returns a `getDiagnostics`, whose only argument is a short string.
 #[cfg(feature = "check")]
 pub fn get_diagnostics(id: u32) -> String {
     call(id, "getDiagnostics", r#"{"uri":"file:///w/a.rs"}"#)

@@ -30,8 +30,8 @@ pub fn cases() -> Vec<Case> {
     let text = get_diagnostics(7);
     push("call after 1 answered".into(), Box::new(after(1, 0, text.clone())), 8);
     push(format!("call after {ANSWERED} answered"), Box::new(after(ANSWERED, 0, text.clone())), 8);
-    push("call beside 1 open".into(), Box::new(after(0, 1, text.clone())), 8);
-    push(format!("call beside {OPEN} open"), Box::new(after(0, OPEN, text)), 8);
+    push("call with 1 open".into(), Box::new(after(0, 1, text.clone())), 8);
+    push(format!("call with {OPEN} open"), Box::new(after(0, OPEN, text)), 8);
     for (size, bytes) in [("40 B", 40), ("4 KiB", 4 * 1024)] {
         for clients in [1, 16, 100] {
             push(format!("selection {size} to {clients}"), Box::new(ours::select(clients, bytes)), 8);

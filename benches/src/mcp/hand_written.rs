@@ -1,5 +1,6 @@
-//! A server for one tool, written by hand on serde_json, which decodes a call in one pass. It has no states,
-//! deadlines or limits, and accepts the members in one order only: nobody could write less for one client.
+//! A server for one tool, written by hand on serde_json, which decodes a call in one pass. It has no
+//! states, deadlines or limits, and accepts the members in one order only: for a single client, one could
+//! not write less.
 
 use super::calls::check;
 use super::ours::OpenDiff;
@@ -81,7 +82,7 @@ pub fn texts(text: String) -> impl FnMut(usize) {
     }
 }
 
-/// Answers calls on tungstenite, in memory; each call is this text in a frame.
+/// Answers calls on tungstenite, in memory. Each call is a frame with this text.
 #[cfg(feature = "peers")]
 pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     use crate::peers::pipe::Pipe;

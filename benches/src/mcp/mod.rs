@@ -1,7 +1,8 @@
-//! What a `tools/call` costs (bytes in, a typed call, an answer, bytes out), beside other implementations.
+//! What a `tools/call` costs (bytes in, a typed call, an answer, bytes out), compared with other
+//! implementations.
 //!
-//! The call is an `openDiff`, because its texts can have any length. All contestants read its four texts into
-//! owned strings, and answer with the same two blocks.
+//! The call is an `openDiff`, because its arguments can have any length. All contestants read its four
+//! arguments into owned strings, and answer with the same two blocks.
 
 pub mod calls;
 #[cfg(feature = "check")]

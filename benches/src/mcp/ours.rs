@@ -124,7 +124,8 @@ impl Session {
     }
 }
 
-/// After this many calls every table of a session has its full size: a session remembers 256 ended calls.
+/// After this many calls every table of a session has its full size, because a session remembers 256 ended
+/// calls.
 const WARM: usize = 300;
 
 /// Answers calls that all have this text.
@@ -179,7 +180,7 @@ pub fn reject(diff: ide::tool::OpenDiff) -> DiffOutcome {
     DiffOutcome::Rejected { tab_name: TAB.into() }
 }
 
-/// Answers calls as an editor. Each call is this text in a frame.
+/// Answers calls as an editor. Each call is a frame with this text.
 pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     let (mut server, conn) = editor();
     for bytes in [crate::handshake::request(), &frame(INITIALIZE), &frame(INITIALIZED)] {
@@ -223,7 +224,7 @@ pub fn resting(clients: usize) -> ide::Server {
 #[cfg(feature = "check")]
 pub fn select(clients: usize, bytes: usize) -> impl FnMut(usize) {
     let (mut server, _) = attached(clients, ToolSet::new());
-    // By now the clients have settled, and no ping is due yet.
+    // At this time the clients have settled, and a ping is not due yet.
     let now = Time::from_millis(10_000);
     turn(&mut server, now);
     let selections = selections(bytes);

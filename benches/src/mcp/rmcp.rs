@@ -1,4 +1,4 @@
-//! rmcp, the official SDK: only its parser, with its message type; and its server over WebSocket.
+//! rmcp, the official SDK: its parser with its message type alone, and its server over WebSocket.
 
 use super::ours::OpenDiff;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -63,7 +63,7 @@ pub async fn serve(stream: TcpStream) {
         Ok::<_, Error>(Message::text(text))
     }));
     if let Ok(service) = Editor.serve((sink, stream)).await {
-        // The reason for the end does not matter.
+        // The reason why it ends does not matter.
         let _ = service.waiting().await;
     }
 }

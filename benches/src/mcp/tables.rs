@@ -33,8 +33,8 @@ pub fn calls(rounds: usize) -> Vec<Table> {
     vec![table]
 }
 
-/// Prints how many allocations each contestant makes for a call. The counter slows everybody down, so times
-/// are measured without it.
+/// Prints how many allocations each contestant makes for a call. The counter slows all of them down, so
+/// times are measured without it.
 #[cfg(feature = "check")]
 fn count_allocations(size: &str, mut contestants: Vec<Contestant>) -> Vec<Contestant> {
     const TIMES: usize = 16;

@@ -13,7 +13,7 @@ pub fn decode(workload: &'static Workload, limit: usize) -> impl FnMut(&mut Tall
         while tally.messages() < until {
             let frame = now(socket.read_frame()).expect("the workload is valid");
             assert!(frame.opcode == OpCode::Text);
-            // The collector has validated the text, but does not lend it as text. The examples of
+            // The collector has validated the text, but does not return it as a `&str`. The examples of
             // fastwebsockets use the bytes too.
             tally.take_bytes(&frame.payload);
         }

@@ -1,6 +1,6 @@
-//! The other implementations. Each does the same task as its users must do it.
+//! The other implementations. Each does the same task, in the way that its users would.
 //!
-//! Their transport is a pipe in memory that never waits, so polling a future once makes it ready.
+//! Their transport is a pipe in memory that never waits, so a future is ready after one poll.
 
 pub mod fastwebsockets;
 pub mod pipe;

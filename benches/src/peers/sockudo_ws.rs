@@ -36,7 +36,7 @@ pub fn decode_protocol(workload: &'static Workload, limit: usize) -> impl FnMut(
 
 fn take(tally: &mut Tally, message: &Message) {
     match message {
-        // The text is valid, but sockudo-ws lends it as text only after a second validation.
+        // The text is valid, but sockudo-ws returns it as a `&str` only after a second validation.
         Message::Text(text) => tally.take_bytes(text),
         other => panic!("{other:?}"),
     }

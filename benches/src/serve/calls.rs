@@ -26,7 +26,7 @@ pub const HAND_WRITTEN: &str = "tungstenite + serde";
 #[cfg(feature = "peers")]
 pub const RMCP: &str = "rmcp";
 
-/// The servers of the adapters, and the bare loop on a thread for each connection.
+/// The servers of the adapters, and the bare loop, which runs on a thread for each connection.
 pub const ADAPTERS: &[&str] = &[BARE, MIO, SMOL, BLOCKING];
 
 /// The token of the agents.
@@ -129,7 +129,8 @@ fn over_sidecar() -> io::Result<()> {
         .arg("sidecar")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        // This process ends without reading the last event, and the sidecar would complain about that.
+        // This process ends without reading the last event, and the sidecar would report an error about
+        // that.
         .stderr(Stdio::null())
         .spawn()?;
     let mut commands = sidecar.stdin.take().expect("it is piped");

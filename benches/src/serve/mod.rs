@@ -14,21 +14,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// A server of bare bytes, without WebSocket.
+/// A server of plain bytes, without WebSocket.
 pub const RAW: &str = "raw TCP";
 pub const MIO: &str = "ide-mcp over mio";
-/// A connection on its own thread, which waits in its reads.
-pub const BARE: &str = "ide-mcp blocking";
+/// A thread for each connection, which blocks in its reads.
+pub const BLOCKING: &str = "ide-mcp blocking";
 const SMOL: &str = "ide-mcp over smol";
 
-/// A connection of each adapter.
-pub const ADAPTERS: &[&str] = &[BARE, MIO, SMOL];
+/// The echo servers over our adapters.
+pub const ADAPTERS: &[&str] = &[BLOCKING, MIO, SMOL];
 
-/// All echo servers.
+/// The echo servers that are compared with each other. The one over smol is measured only among
+/// [`ADAPTERS`].
 pub const SERVERS: &[&str] = &[
     RAW,
     MIO,
-    BARE,
+    BLOCKING,
     #[cfg(feature = "peers")]
     "tungstenite",
     #[cfg(feature = "peers")]
@@ -47,7 +48,7 @@ pub fn serve(name: &str) {
         RAW => on_threads(&listener, raw),
         MIO => over_mio(listener).expect("a poll works"),
         SMOL => over_smol(listener).expect("a reactor works"),
-        BARE => on_threads(&listener, blocking),
+        BLOCKING => on_threads(&listener, blocking),
         #[cfg(feature = "peers")]
         name => peer(name, listener),
         #[cfg(not(feature = "peers"))]
@@ -66,8 +67,8 @@ pub fn listen() -> TcpListener {
 /// its turns.
 static LONGEST_TURN: AtomicU64 = AtomicU64::new(0);
 
-/// True from the first query on. Asking for a thread's time is a system call, which servers without turns
-/// should not pay for.
+/// True from the first query on. Asking for a thread's time costs a system call, which servers without
+/// turns should not have to make.
 static TURNS_ARE_TIMED: AtomicBool = AtomicBool::new(false);
 
 /// Prints the port. From then on, prints the longest turn whenever a byte arrives on standard input, and ends
@@ -140,7 +141,7 @@ fn over_mio(listener: TcpListener) -> std::io::Result<()> {
     let mut listener = mio::net::TcpListener::from_std(listener);
     let (mut poll, clock) = (Poll::new()?, Clock::new());
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    // Boxed, so that spare capacity of the table does not count as memory of connections.
+    // Boxed, so that the spare capacity of the table does not count as memory of connections.
     let mut conns: Vec<Option<Box<Conn<Server>>>> = Vec::new();
     let mut events = Events::with_capacity(1024);
     loop {
@@ -191,7 +192,7 @@ fn over_smol(listener: TcpListener) -> std::io::Result<()> {
 }
 
 fn on(server: &mut Server, event: OwnedEvent) {
-    // If an answer cannot be sent, nobody waits for it.
+    // If an answer cannot be sent, its connection has ended, and it is not needed.
     let _ = match event {
         OwnedEvent::Upgrade(_) => server.accept(None).map_err(drop),
         OwnedEvent::Text(text) => server.sender().text(&text).map_err(drop),

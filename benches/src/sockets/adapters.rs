@@ -1,4 +1,4 @@
-//! Compares the adapters: what each costs per message, beside a bare loop that blocks in its reads.
+//! Compares the adapters: what each costs per message, compared with a bare loop that blocks in its reads.
 
 use super::load::{Load, TEXT};
 use super::race::{Lane, grid, one_by_one, together};
@@ -7,7 +7,7 @@ use crate::data::Section;
 use crate::serve;
 use crate::serve::calls as serve_calls;
 
-/// Connections, messages in flight on each connection, and messages of a round.
+/// How many connections, messages in flight on each connection, and messages in a round.
 const SHAPES: [(usize, usize, usize); 4] =
     [(1, 1, 2_000), (1, 64, 8_000), (100, 1, 4_000), (100, 64, 12_800)];
 
@@ -25,8 +25,8 @@ pub fn adapters(rounds: usize) -> Section {
         section.grids.push(grid(&name, &lanes, serve_calls::BARE));
         let echo = |_: &str, port| Load::echo(port, depth, false);
         let lanes =
-            run(serve::ADAPTERS, serve::BARE, SERVE, echo, (connections, depth, 2 * messages), rounds);
-        section.grids.push(grid(&format!("echo of {TEXT} B, {shape}"), &lanes, serve::BARE));
+            run(serve::ADAPTERS, serve::BLOCKING, SERVE, echo, (connections, depth, 2 * messages), rounds);
+        section.grids.push(grid(&format!("echo of {TEXT} B, {shape}"), &lanes, serve::BLOCKING));
     }
     section
 }

@@ -1,4 +1,4 @@
-//! Calls over loopback: CPU time of the server per call, beside rmcp and a server written by hand.
+//! Calls over loopback: CPU time of the server per call, compared with rmcp and a server written by hand.
 
 use super::SERVE_CALLS;
 use super::load::Load;
@@ -18,7 +18,7 @@ const SERVERS: &[&str] = &[
     RMCP,
 ];
 
-/// The size of the arguments, the calls in flight, and the calls of a round.
+/// The size of the arguments, the calls in flight, and the calls in a round.
 const LOADS: [(&str, usize, usize, usize); 4] = [
     ("100 B", 100, 1, 2_000),
     ("100 B", 100, 16, 16_000),

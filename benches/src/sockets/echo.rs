@@ -6,7 +6,7 @@ use super::race::{grid, one_by_one};
 use crate::data::Section;
 use crate::serve::{RAW, SERVERS};
 
-/// The messages in flight, and the messages of a round.
+/// The messages in flight, and the messages in a round.
 const DEPTHS: [(usize, usize); 2] = [(1, 3_000), (64, 50_000)];
 
 /// Measures messages per second and CPU time.

@@ -1,4 +1,4 @@
-//! What attached, idle agents cost an editor.
+//! What idle agents that are attached cost an editor.
 
 use super::load::{Load, session};
 use super::memory::SETTLE;
@@ -19,7 +19,8 @@ const WINDOW: Duration = Duration::from_secs(5);
 /// opened a session.
 pub fn idle(_: usize) -> Section {
     let name = format!("{AGENTS} authenticated idle agents");
-    let columns = ["process at first, KiB", "each agent, KiB", "wake-ups/s", "CPU µs/s"].map(Into::into);
+    let columns =
+        ["process with one agent, KiB", "each agent, KiB", "wake-ups/s", "CPU µs/s"].map(Into::into);
     let mut section = Section::default();
     let mut grid = Grid::new(
         &name,
@@ -47,11 +48,12 @@ pub fn idle(_: usize) -> Section {
     section
 }
 
-/// Measures what a call of one agent costs beside idle agents. `None` if instructions cannot be counted.
+/// Measures what a call of one agent costs while other agents are idle. `None` if instructions cannot be
+/// counted.
 fn growth() -> Option<Plot> {
     const CALLS: usize = 2000;
     let mut plot = Plot {
-        name: "Cost of a call beside idle agents".into(),
+        name: "Cost of a call while agents are idle".into(),
         x: "idle agents".into(),
         y: "instructions per call, without the kernel's".into(),
         series: Vec::new(),

@@ -1,5 +1,5 @@
-//! Calls in editors that are not written in Rust: through the sidecar over loopback, and through the C
-//! library, counted.
+//! Calls in editors that are not written in Rust: their CPU time through the sidecar over loopback, and
+//! their instructions through the C library.
 
 use super::SERVE_CALLS;
 use super::load::Load;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// The size of the echoed texts, in bytes.
 pub const TEXT: usize = 125;
 
-/// The read timeout, after which the server has failed.
+/// The read timeout. A server that does not answer within it has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The first id of the calls, all of which have the same number of digits.
@@ -37,7 +37,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Opens a connection for echoes, `depth` at a time; without a handshake if the peer is raw.
+    /// Opens a connection for echoes, `depth` at a time. Skips the handshake if `raw` is true.
     pub fn echo(port: u16, depth: usize, raw: bool) -> Self {
         let mut stream = connect(port);
         let text = [b'x'; TEXT];
@@ -90,9 +90,9 @@ impl Load {
         self.window.len() / self.frame
     }
 
-    /// Sends `messages`, with at most one window of unanswered messages; more follow once half of the window
-    /// is answered. If the first answers are known, they are compared byte for byte. Of the others, only the
-    /// bytes are counted.
+    /// Sends this many messages, with at most one window of them unanswered; more follow once half of the
+    /// window is answered. If the first answers are known, they are compared byte for byte. For the
+    /// others, only the bytes are counted.
     pub fn run(&mut self, messages: usize) {
         let depth = self.depth();
         self.latencies.clear();

@@ -18,7 +18,7 @@ pub const SETTLE: Duration = Duration::from_secs(3);
 /// Measures the memory of each server with many connections open.
 pub fn memory(_: usize) -> Section {
     let name = format!("{IDLE} connections, each of which has echoed one text of {TEXT} B and is idle");
-    let columns = ["process at first", "each connection"].map(Into::into);
+    let columns = ["process with one connection", "each connection"].map(Into::into);
     let mut section = Section::default();
     let mut grid = Grid::new(&name, "resident KiB", columns);
     for name in SERVERS {
@@ -28,7 +28,8 @@ pub fn memory(_: usize) -> Section {
             load.run(1);
             load
         };
-        // The memory that all connections share counts as that of the first one.
+        // Memory that all connections share is allocated with the first one, so open that before we begin
+        // to measure.
         let mut loads = vec![connect()];
         let before = server.resident();
         loads.extend((0..IDLE).map(|_| connect()));

@@ -1,9 +1,9 @@
 //! Measurements over loopback: one load generator on one thread and core, and each server in its own process.
 //! The servers take turns round by round.
 //!
-//! A server with many messages in flight has the other core. With one message in flight both ends share a
-//! core: one of them always waits, and on two cores we would mostly measure how long the other core takes to
-//! wake, which depends on the machine.
+//! With many messages in flight, the server runs on the other core. With one message in flight, both ends
+//! share a core: one of them always waits, and on two cores we would mostly measure how long the other
+//! core takes to wake, which depends on the computer.
 
 pub mod adapters;
 pub mod calls;

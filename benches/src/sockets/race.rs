@@ -25,9 +25,9 @@ pub struct Lane {
     pub instructions: Option<(f64, f64)>,
 }
 
-/// Runs one connection for each server, which sends `messages` in a round, `depth` at a time. With one at a
-/// time, the servers run on the core of the load, and the base on the other core too, which shows what waking
-/// costs.
+/// Runs one connection for each server, which sends `messages` in a round, `depth` at a time. With one at
+/// a time, the servers run on the core of the load. The base runs a second time, on the other core, to
+/// show what waking that core costs.
 pub fn one_by_one(
     servers: &[&'static str],
     base: &'static str,
@@ -122,7 +122,7 @@ impl Lane {
         self.outcomes.iter().map(cpu).fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns within how many microseconds this percentage of the answers came.
+    /// Returns the number of microseconds within which this percentage of the answers came.
     pub fn latency(&self, percent: usize) -> Option<f64> {
         let at = (self.latencies.len() * percent / 100).min(self.latencies.len().checked_sub(1)?);
         Some(self.latencies[at].as_nanos() as f64 / 1000.0)

@@ -71,7 +71,7 @@ impl Running {
             .stderr(Stdio::null())
             .spawn()
             .ok()?;
-        // perf does not tell when it has begun.
+        // perf does not say when it has begun to count, so give it time.
         thread::sleep(Duration::from_millis(200));
         work();
         // perf may have ended already.
@@ -89,7 +89,7 @@ impl Running {
     /// Returns the ids of the server and of its child, if it has one.
     fn processes(&self) -> Vec<String> {
         let id = self.process.id();
-        // proc_pid_task_tid_children(5): the children that the first thread has started.
+        // proc_pid_task_tid_children(5): the children that the main thread has started.
         let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
         [id.to_string()].into_iter().chain(children.split_whitespace().map(Into::into)).collect()
     }

@@ -1,4 +1,5 @@
-//! How long a turn takes beside 15 clients that flood the server, and how long one client waits there.
+//! How long a turn takes while 15 clients flood the server, and how long another client waits for its
+//! answers meanwhile.
 
 use super::load::Load;
 use super::running::Running;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How many clients flood: with the measured client, as many as an editor accepts.
 const FLOODERS: usize = 15;
 
-/// How many calls each flooding client has in flight: more than the buffers of the sockets hold.
+/// How many calls each flooding client has in flight: more than fit into the buffers of the sockets.
 const DEPTH: usize = 900;
 
 /// The size of the arguments of their calls, in bytes.
@@ -21,7 +22,8 @@ const BYTES: usize = 1024;
 /// How long the measured client waits between two calls.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// Measures the longest turn beside the flood, the latency of one client, and the calls of the flood.
+/// Measures the longest turn during the flood, the latency of one client, and how many calls of the flood
+/// are answered.
 ///
 /// A turn should take less than a third of a display frame, which is 16.7 ms. The latency includes the time
 /// in which the threads of the load wait for each other on their core. We do not time the turns of
@@ -30,7 +32,7 @@ pub fn turns(rounds: usize) -> Section {
     let mut section = Section::default();
     let columns =
         ["longest turn, CPU µs", "p50 µs", "p99 µs", "calls/s of the flood", "CPU µs a call"].map(Into::into);
-    let name = format!("one client beside {FLOODERS} that have {DEPTH} calls of {BYTES} B under way each");
+    let name = format!("one client besides {FLOODERS} that have {DEPTH} calls of {BYTES} B in flight each");
     let mut grid = Grid::new(&name, "the median of the rounds", columns);
     for server in ADAPTERS.iter().filter(|name| **name != BARE) {
         let outcomes: Vec<[f64; 5]> = (0..rounds.div_ceil(4)).map(|_| beside_a_flood(server)).collect();

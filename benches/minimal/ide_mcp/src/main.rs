@@ -1,4 +1,5 @@
-//! The smallest editor on this crate. Like the two others, it accepts each proposal, and ends at Enter.
+//! The smallest editor on this crate. Like the other two, it accepts each proposal, and ends when Enter is
+//! pressed.
 
 use ide_mcp_blocking::ide::tool::{Tool, ToolCall};
 use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};

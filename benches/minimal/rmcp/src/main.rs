@@ -1,4 +1,4 @@
-//! The editor of benches/minimal/ide_mcp, on rmcp over tokio-tungstenite.
+//! The same editor as benches/minimal/ide_mcp, on rmcp over tokio-tungstenite.
 
 #[path = "../../lock_file.rs"]
 mod lock_file;

@@ -1,5 +1,5 @@
-//! The editor of benches/minimal/ide_mcp, on tungstenite and serde_json: a thread for each connection, and no states,
-//! limits, deadlines or keepalive.
+//! The same editor as benches/minimal/ide_mcp, on tungstenite and serde_json: a thread for each connection, and no
+//! states, limits, deadlines or keepalive.
 
 #[path = "../../lock_file.rs"]
 mod lock_file;
