@@ -20,7 +20,7 @@ fn pages_name_the_defaults() {
         ("docs/errors.md", format!("was not complete within {} ", seconds(limits.handshake))),
         ("docs/errors.md", format!("less than 8 MiB in {} ", seconds(limits.stalled))),
         ("docs/errors.md", format!("close frame within {} ", seconds(limits.close))),
-        ("docs/sidecar.md", format!("{call} for the others; ")),
+        ("docs/sidecar.md", format!("and {call} for every other tool")),
         ("docs/sidecar.md", format!("waits {call} for `respond`")),
         ("docs/selections.md", format!("accepts it within {mention}, ")),
     ];

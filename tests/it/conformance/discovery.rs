@@ -19,7 +19,7 @@ pub const ROWS: &[Row] = &[
     row(
         "discovery 4",
         "the client follows a lock file that is a symbolic link, and one of another owner: an agent reads neither",
-        Test(DOCTOR, "unread_lock_explains_both_behaviours"),
+        Test(DOCTOR, "unread_lock_explains_both_behaviors"),
     ),
     claim("discovery 5", "CLAUDE_CODE_AUTO_CONNECT_IDE=false keeps an agent from attaching by itself")
         .test(AGENT, "agent_follows_newest_client"),
