@@ -10,7 +10,8 @@ use crate::sessions::Hits;
 use ide_mcp::testing::Random;
 use std::path::Path;
 
-/// Runs, on a random input, the targets that know what to expect from how the input was made.
+/// Runs a random input through the targets that can check it: they know how it was made, so they know what
+/// to expect.
 fn random_input(random: &mut Random) -> Hits {
     let len = 16 + random.below(700);
     let bytes = random.bytes(len);
@@ -21,7 +22,8 @@ fn random_input(random: &mut Random) -> Hits {
     targets::rpc_script_hits(&bytes)
 }
 
-/// What random inputs must reach, each with the codes of its answers.
+/// The kinds of calls that random inputs must reach, each with the codes of its answers (`null` for a
+/// result).
 const MUST_HIT: Situations<'_> = &[
     ("Containing", "null"),
     ("Error", "-32002 -32600 -32601 -32602"),
@@ -61,8 +63,8 @@ const FOREIGN: Situations<'_> = &[
     ("not sent", "NotReady TooManyInFlight Closed"),
 ];
 
-/// Any bytes of a foreign editor, in any pieces and with any movement of the clock, break no law of an agent
-/// and none of its promises.
+/// Whatever bytes a foreign editor sends, in whatever pieces and at whatever times, an agent keeps the laws
+/// and its promises.
 #[test]
 fn foreign_editors_break_no_promise_of_an_agent() {
     judge(&play(0..3_000, foreign_editor), FOREIGN);

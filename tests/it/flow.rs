@@ -203,8 +203,8 @@ fn verdict_before_eof_is_reported_above_mark() {
     assert_eq!((*saved, *lost), (first, second));
 }
 
-/// Checks a client that fills the editor with requests, reads nothing and disconnects. The answers
-/// above the mark have no reader.
+/// Checks a client that fills the editor with requests, reads nothing and disconnects. Nobody will read the answers
+/// above the mark, so they must not take memory.
 #[test]
 fn answers_after_the_end_take_no_memory() {
     let mut config = config();
@@ -230,7 +230,8 @@ fn answers_after_the_end_take_no_memory() {
     assert_eq!(pass(server, late, 0).closed, [conn]);
 }
 
-/// Checks input in pieces of a loop's own buffer, which do not add up to what a machine takes between two passes.
+/// Feeds pieces from a loop's own buffer, with a pass after each. The limit on input between two passes must start
+/// again with each pass, or the pieces would add up to it and end the connection.
 #[test]
 fn pieces_above_the_mark_do_not_end_the_connection() {
     use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, request, text};
@@ -249,13 +250,13 @@ fn pieces_above_the_mark_do_not_end_the_connection() {
     assert!(server.agent(conn.into()).is_some() && taken > 1 << 20, "{taken} bytes were taken");
 }
 
-/// Polls an editor whose agent reads nothing. `pass` would copy the output that waits.
+/// Polls an editor whose agent reads nothing. `pass` would also copy the waiting output.
 fn poll_all(server: &mut Server) {
     while !matches!(server.poll(Time::ZERO), Output::Wait(_)) {}
 }
 
-/// Checks valid text in pieces by `space` and `filled`, with other calls in between. Either the
-/// machine reports the text unchanged, or the connection ends as `InputOverflow`.
+/// Feeds valid text in pieces by `space` and `filled`, with other calls in between. The machine must report the text
+/// unchanged, or end the connection as `InputOverflow`.
 #[test]
 fn space_that_moved_ends_the_connection() {
     let texts =

@@ -1,5 +1,5 @@
-//! In which order an editor checks an opening request: of two broken rules, the one in the earlier row decides.
-//! docs/errors.md lists the rows for people.
+//! The order in which an editor checks an opening request: if two rules are broken, the one in the earlier row
+//! decides. docs/errors.md lists the rows for people.
 
 use crate::support::ide::{HEAD, at, config};
 use ide_mcp::ide::Server;
@@ -18,8 +18,8 @@ enum Fault {
 use Fault::{Add, Change, Full};
 
 /// The refusals in the order of the checks: the status, the text, the subject and the fault. Among adjacent rows with
-/// a `*`, the fault that comes first in the request decides. A request breaks only one of the rows
-/// with the same subject.
+/// a `*`, the fault that comes first in the request decides. A request can break only one of the rows with the same
+/// subject.
 const ROWS: &[(&str, &str, &str, Fault)] = &[
     ("400", "the request line is missing", "first line", Change("GET ", "\r\n\r\n\r\nGET ")),
     ("400", "a line must end in CR LF", "line", Change("(cli)\r\n", "(cli)\n")),

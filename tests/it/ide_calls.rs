@@ -27,7 +27,7 @@ fn attached(dialect: Dialect) -> Editor {
     Editor::attached(config)
 }
 
-/// Returns the first answer of each tool in the rows of its conformance, in the form of VS Code.
+/// Returns, for each tool, the first answer in its conformance rows, in the form of VS Code.
 fn answers() -> BTreeMap<Tool, ToolResult<'static>> {
     let mut answers = BTreeMap::new();
     for row in answered() {
@@ -76,7 +76,7 @@ fn json_answers_equal_typed_answers() {
         }
         tools.insert(row.tool);
     }
-    // The machine answers the other two.
+    // The machine itself answers the calls of the other two.
     assert_eq!(tools.len(), Tool::ALL.len() - 2, "each tool has an answer in its rows: {tools:?}");
 }
 
@@ -125,8 +125,8 @@ fn wrong_answer_is_refused_at_run_time() {
     assert_eq!(editor.server.call(diff).answer_json("FILE_SAVED"), answered);
 }
 
-/// Checks every tool with the answer of every other tool. The server accepts it only if both tools
-/// have the same answer.
+/// Answers a call of every tool as every other tool would. The server accepts that only if both tools have the
+/// same type of answer.
 #[test]
 fn tool_refuses_the_answer_of_another() {
     let free_text = [Tool::GetAllOpenedFilePaths, Tool::ExecuteCode];
@@ -161,14 +161,14 @@ fn tool_refuses_the_answer_of_another() {
 fn json_answer_is_complete_or_refused() {
     let rows = [
         ("a failure as text", Tool::SetSelection, "File not found", false),
-        ("another JSON", Tool::ReformatFile, r#"{"tabs":[]}"#, false),
-        ("another JSON for a selection", Tool::GetCurrentSelection, r#"{"tabs":[]}"#, false),
+        ("the answer of another tool", Tool::ReformatFile, r#"{"tabs":[]}"#, false),
+        ("the answer of another tool, for a selection", Tool::GetCurrentSelection, r#"{"tabs":[]}"#, false),
         ("a member left out", Tool::GetOpenEditors, r#"{"tabs":[{"uri":"file:///a","label":"a"}]}"#, true),
         ("a null member", Tool::GetOpenEditors, r#"{"tabs":[{"uri":"file:///a","isPinned":null}]}"#, true),
         ("an unknown member", Tool::GetOpenEditors, r#"{"tabs":[],"more":1}"#, false),
         ("white space", Tool::GetOpenEditors, "{ \"tabs\" : [ ] }", true),
         (
-            "a block that the answer does not have",
+            "a block of a type that is not allowed",
             Tool::ExecuteCode,
             r#"{"content":[{"type":"audio","data":""},{"type":"text","text":"y"}]}"#,
             false,
@@ -179,7 +179,8 @@ fn json_answer_is_complete_or_refused() {
         let call = called(&editor.receive(&request(1, tool)));
         assert_eq!(editor.server.call(call).answer_json(text).is_ok(), is_taken, "{name}");
     }
-    // The text of the application's own tool is sent unchanged, even if it has a member `content`.
+    // JSON of the application's own tool is sent as text, even with a member `content`, unless it is a whole
+    // result.
     let mut config = config();
     config.tools = ToolSet::new().custom("own", "", "{}").into();
     for (text, sent) in [
@@ -299,7 +300,8 @@ fn own_tool_is_decoded_as_its_type() {
     };
     let expected = CountLines { path: "é\n".into(), blank: true };
     let arguments = r#"{"path":"\u00e9\n","blank":true,"more":[{}]}"#;
-    // The single-pass decoder reads the first call. The second has an escape in the name of a member.
+    // The single-pass decoder reads the first call. It leaves the second, whose member name has an escape, to the
+    // other.
     for text in
         [call(1, "countLines", arguments), call(2, "countLines", arguments).replace("name", r"n\u0061me")]
     {
@@ -361,7 +363,7 @@ fn agents_and_calls_are_found_by_number() {
     }
 }
 
-/// Old clients take the problems of a file only under the spelling that they asked for.
+/// Old clients accept the problems of a file only under the spelling that they asked for.
 #[test]
 fn problems_of_a_file_come_back_in_the_spelling_of_the_call() {
     const SAME: &str = "file:///w/a%20b";

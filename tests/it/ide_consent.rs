@@ -51,7 +51,7 @@ fn n07_calls_follow_the_consent_in_order() {
         assert_eq!(editor.texts(), NOTHING, "{message}");
     }
     assert!(editor.agent().waits_for_consent());
-    // The handshake goes on, and no content of the editor is in these answers.
+    // The handshake goes on: its answers contain nothing that the person could want to protect.
     let lists = editor.receive(&request(5, "tools/list"));
     assert!(lists.is_empty() && editor.texts().concat().contains("openDiff"));
     assert_eq!(shown(&editor.receive(CONNECTED)).len(), 1, "the process id comes before the consent");
@@ -112,7 +112,7 @@ fn n07_pushes_follow_the_consent() {
     let sent = editor.texts().concat();
     assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");
     for lost in ["diagnostics_changed", "didChangeActiveEditor"] {
-        assert!(!sent.contains(lost), "nobody was ready for it: {sent}");
+        assert!(!sent.contains(lost), "no client was ready for it: {sent}");
     }
 }
 
@@ -136,7 +136,7 @@ fn n07_refused_client_gets_every_answer() {
     assert_eq!((last.first, last.payload.as_slice()), (CLOSE, [0x03, 0xf0].as_slice()), "1008, once");
     assert_eq!(shown(&editor.receive(&open_diff(3, "late"))), NOTHING);
     assert_eq!(shown(&editor.eof()).len(), 1);
-    assert!(!editor.agent_mut().allow(), "the client has gone");
+    assert!(!editor.agent_mut().allow(), "the client is gone");
     assert!(editor.events().is_empty() && editor.is_over());
 }
 
@@ -153,7 +153,7 @@ fn connection_of_a_model_is_named() {
 }
 
 #[test]
-fn one_client_is_allowed_and_leaves_alone() {
+fn allowing_or_ending_one_client_leaves_the_other() {
     let mut config = asking();
     config.max_clients = 3;
     let mut server = Server::new(config);
@@ -191,7 +191,8 @@ fn one_client_is_allowed_and_leaves_alone() {
     assert_eq!(pass(&mut server, at(1), usize::MAX).events.len(), 2);
 }
 
-/// Checks that a client that waits is not ready: shared pushes leave it out, and its own come at once.
+/// Checks that a client that waits for the consent gets no pushes, and gets them at once when it is
+/// allowed.
 #[test]
 fn shared_pushes_leave_waiting_clients_out() {
     let mut server = Server::new(asking());
@@ -212,7 +213,8 @@ fn shared_pushes_leave_waiting_clients_out() {
     assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");
 }
 
-/// Checks that a tab that the client closes takes its diff with it, although no view of it exists yet.
+/// Checks that a client can close its tabs before the consent: the diffs end, although the application
+/// never saw them.
 #[test]
 fn closed_tabs_end_their_waiting_diffs() {
     let mut handles = asking();
@@ -269,7 +271,7 @@ fn n07_early_calls_wait_too() {
     {
         assert_eq!(shown(&editor.receive(&message)), NOTHING, "{message}");
     }
-    assert!(!editor.agent_mut().allow() && !editor.agent().waits_for_consent(), "no consent was asked");
+    assert!(!editor.agent_mut().allow() && !editor.agent().waits_for_consent(), "no consent was asked for");
     assert_eq!(shown(&editor.receive(INITIALIZED)).len(), 1);
     assert!(editor.agent_mut().allow());
     let events = begin(&editor.events());
@@ -277,7 +279,8 @@ fn n07_early_calls_wait_too() {
     assert!(events[2] == "call getDiagnostics" && events[3].starts_with("ReadResource"), "{events:?}");
 }
 
-/// Checks the limits of waiting calls for the calls that an editor answers at once otherwise.
+/// Checks that waiting calls are limited too, even those that an editor would otherwise answer at
+/// once.
 #[test]
 fn waiting_calls_have_their_limits() {
     let mut config = asking();

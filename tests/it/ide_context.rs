@@ -97,16 +97,22 @@ fn editor_answers_its_own_resources() {
     // The forwarded methods, the declared capability, the context, and true if the tools are resources.
     let rows = [
         ("nothing", Forward::Nothing, false, Context::new(), true),
-        ("everything", Forward::Unmodelled, false, Context::new(), false),
-        ("all", Forward::All, false, Context::new(), false),
-        ("the list", methods(&["resources/list"]), false, Context::new(), false),
-        ("the request", methods(&["resources/read"]), false, Context::new(), false),
+        ("all that is not modelled", Forward::Unmodelled, false, Context::new(), false),
+        ("everything", Forward::All, false, Context::new(), false),
+        ("only the list", methods(&["resources/list"]), false, Context::new(), false),
+        ("only the request", methods(&["resources/read"]), false, Context::new(), false),
         ("another method", methods(&["completion/complete"]), false, Context::new(), true),
-        ("a capability", Forward::Nothing, true, Context::new(), false),
-        ("a capability that is forwarded", Forward::Unmodelled, true, Context::new(), false),
-        ("everything, with a context", Forward::Unmodelled, false, own(), true),
-        ("all, with a context", Forward::All, false, own(), false),
-        ("a capability, with a context", Forward::Nothing, true, own(), true),
+        ("nothing, with a declared capability", Forward::Nothing, true, Context::new(), false),
+        (
+            "all that is not modelled, with a declared capability",
+            Forward::Unmodelled,
+            true,
+            Context::new(),
+            false,
+        ),
+        ("all that is not modelled, with a context", Forward::Unmodelled, false, own(), true),
+        ("everything, with a context", Forward::All, false, own(), false),
+        ("nothing, with a capability and a context", Forward::Nothing, true, own(), true),
     ];
     for (name, forward, has_capability, context, want) in rows {
         let mut config = handling([Tool::GetOpenEditors]);
@@ -122,7 +128,7 @@ fn editor_answers_its_own_resources() {
         assert_eq!(answer.contains(declared), has_capability && !is_served, "{name}: {answer}");
         assert_eq!(answer.contains(r#""resources":{"listChanged""#), want || is_served, "{name}: {answer}");
         editor.receive(INITIALIZED);
-        // The second time after a change of the tools and the context.
+        // The second time comes after a change of the tools and the context.
         for _ in 0..2 {
             let events = editor.receive(&read(URIS[1]));
             let is_call =
@@ -168,7 +174,7 @@ fn resource_of_tool_has_its_answer() {
 
 #[test]
 fn resource_without_its_tool_is_not_found() {
-    // By themselves, these tools are refused with -32602 and -32601.
+    // Called as tools, these two are refused with -32602 and -32601.
     for tool in ["getOpenEditors", "openDiff", "countLines"] {
         let mut config = handling([]);
         config.mcp.context = Context::new().resource(ResourceSpec::new("a://b", "b").read_by(tool)).into();
@@ -306,7 +312,7 @@ fn changed_context_is_announced_when_possible() {
 }
 
 #[test]
-fn later_client_of_host_has_the_current_offer() {
+fn later_client_gets_the_current_offer() {
     type Change = fn(&mut Server);
     let rows: [(&str, Change, &[&str], &str); 5] = [
         ("at first", |_| {}, &[URIS[1], "notes://today"], "review"),
@@ -355,11 +361,12 @@ fn later_client_of_host_has_the_current_offer() {
 }
 
 #[test]
-fn connections_of_host_share_one_context() {
+fn connections_of_a_server_share_one_context() {
     let tools = || {
         [Tool::GetCurrentSelection, Tool::GetOpenEditors].into_iter().fold(ToolSet::new(), ToolSet::handle)
     };
-    // Returns the number of allocations for these connections, of which some come before the changes.
+    // Returns the number of allocations for so many connections, the changes after them, and one more
+    // connection.
     let allocations = |are_joined: bool, connections: u64| {
         let mut config = handling([Tool::GetDiagnostics]);
         config.tool_resources = are_joined;

@@ -52,7 +52,7 @@ fn hint_comes_before_its_call() {
         ("a URI without a path", r#"{"uri":"file://"}"#.into(), None),
         ("the side of a diff", r#"{"uri":"_claude_fs_right:/w/a"}"#.into(), None),
         ("a relative path", r#"{"uri":"a"}"#.into(), None),
-        ("an empty URI is none", r#"{"uri":""}"#.into(), None),
+        ("an empty URI", r#"{"uri":""}"#.into(), None),
         ("all files", ALL.into(), None),
     ];
     for (name, arguments, path) in cases {

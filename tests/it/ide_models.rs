@@ -97,7 +97,11 @@ fn model_is_offered_marked_tools_only() {
                 "executeCode",
             ],
         ),
-        ("an own tool in place of one", ToolSet::new().custom("getDiagnostics", "", "{}"), &[]),
+        (
+            "an own tool instead of one of the protocol",
+            ToolSet::new().custom("getDiagnostics", "", "{}"),
+            &[],
+        ),
         (
             "the same, marked",
             ToolSet::new().custom("getDiagnostics", "", "{}").offer_to_models("getDiagnostics"),
@@ -268,7 +272,7 @@ fn model_is_not_asked_for_folders() {
         editor.feed(head.as_bytes());
         editor.receive(&roots);
         editor.written();
-        // The second time is after a change of the folders.
+        // The second time comes after a change of the folders.
         for input in [INITIALIZED, r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#] {
             editor.receive(input);
             let request = editor.texts().into_iter().find(|text| text.contains("roots/list"));
@@ -286,7 +290,7 @@ fn model_is_notified_of_its_tools_only() {
     listed(&mut editor);
     let tools = every_tool().custom("mine", "", "{}");
     editor.server.set_tools(tools.clone());
-    assert_eq!(editor.texts(), NOTHING, "the change is of no tool for models");
+    assert_eq!(editor.texts(), NOTHING, "no tool for models has changed");
     for (round, is_offered) in [true, false, true].into_iter().enumerate() {
         let tools = tools.clone();
         let offered =
@@ -296,7 +300,7 @@ fn model_is_notified_of_its_tools_only() {
         assert_eq!(editor.texts(), [changed], "{round}");
         assert_eq!(listed(&mut editor).contains(&"mine".to_owned()), is_offered, "{round}");
     }
-    // The tools are those of the latest set if it changes before the handshake.
+    // If the set of tools changes before the handshake, the latest set counts.
     let mut early = Editor::new(config());
     early.server.set_tools(every_tool());
     early.feed(head().as_bytes());
@@ -345,8 +349,8 @@ fn kind_at(mut config: ServerConfig, target: &str) -> Kind {
     if is_model { Kind::Model } else { Kind::Agent }
 }
 
-/// What resembles the target for models gives nobody the rights of an agent: a slash too many in a
-/// configuration would give them to a model.
+/// A target that only resembles the one for models must not give the rights of an agent: otherwise a model
+/// would get them because of one slash too many in a configuration.
 #[test]
 fn targets_that_resemble_models_give_no_rights() {
     use Kind::{Agent, Model, None};
@@ -385,7 +389,7 @@ fn targets_that_resemble_models_give_no_rights() {
             assert_eq!(kind_at(config().for_dialect(dialect), target), expected, "{dialect:?} {target}");
         }
     }
-    // Paths that the author lists are matched byte for byte.
+    // Paths that the author of the editor lists are matched byte for byte.
     let mut own = config();
     own.policy.paths = vec!["/own?x".into()];
     for (target, expected) in
@@ -399,7 +403,7 @@ fn targets_that_resemble_models_give_no_rights() {
 struct Shared {
     server: Server,
     now: Time,
-    /// The bytes that each agent has got and the test has not looked at.
+    /// The bytes that each agent has received but the test has not read.
     unread: Vec<(ConnId, Vec<u8>)>,
 }
 
@@ -493,7 +497,7 @@ fn pushes_and_diffs_spare_the_model() {
         assert!(pushed.contains(part), "{part}: {pushed}");
     }
 
-    // The end of the model leaves the diff of the agent open.
+    // When the model disconnects, the diff of the agent stays open.
     let events = both.lose(model);
     assert!(matches!(&events[..], [ServerEvent::Closed { .. }]), "{events:?}");
     let close = both.feed(agent, &text(&close_tab(7, "t")));
@@ -563,7 +567,11 @@ fn call_that_waits_for_a_person_ends_with_its_client() {
     let open = called(&editor.receive(&call(5, "getDiagnostics", "{}")));
     editor.server.call(open).set_timeout(Timeout::Never).unwrap();
     assert_eq!(shown(&editor.at(299_999)), NOTHING);
-    assert_eq!(editor.server.call(open).progress(&Progress::new(1.0)), Ok(false), "nobody asked for reports");
+    assert_eq!(
+        editor.server.call(open).progress(&Progress::new(1.0)),
+        Ok(false),
+        "the model asked for no progress"
+    );
     assert_eq!(shown(&editor.at(599_998)), NOTHING);
     assert_eq!(shown(&editor.at(599_999)), ["ended Expired"]);
 

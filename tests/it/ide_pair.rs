@@ -392,8 +392,7 @@ fn raw_requests_go_both_ways() {
     );
 }
 
-/// Checks the needs of a bridge on the side of the agent: raw notifications and requests, and calls
-/// without a timeout.
+/// Checks what a bridge needs of its agent's side: raw notifications and requests, and calls without a timeout.
 #[test]
 fn bridge_receives_and_answers_raw() {
     let mut client = ClientConfig::new(Implementation::new("bridge", "1"), PORT, Some(token()));

@@ -1,4 +1,4 @@
-//! What an editor asks: the folders of a client (`roots/list`), and forms for its person (`elicitation/create`).
+//! What an editor asks its client: the folders (`roots/list`), and forms for the person (`elicitation/create`).
 
 use crate::support::ide::{Editor, INITIALIZE, INITIALIZED, PORT, config, settling, shown, text, token};
 use ide_mcp::{
@@ -83,14 +83,22 @@ fn answer_gives_the_client_its_folders() {
     assert_eq!((&named[..], editor.agent().roots()), (&want[..], &want[..]));
     assert_eq!(editor.agent().folders(), [local("/w/p/src"), local("/w/q")]);
     let rows = [
-        ("the folder around", vec!["/a", "/w/p"], Some(1)),
-        ("the innermost of two", vec!["/w", "/w/p", "/w/p/srcs"], Some(1)),
-        ("the outermost below", vec!["/w/p/src/x/y", "/w/p/src/longer", "/w/p/src/z"], Some(1)),
-        ("a folder around wins", vec!["/w/p/src/x", "/w"], Some(1)),
-        ("around the second root wins over below the first", vec!["/w/p/src/x", "/w/q"], Some(1)),
-        ("below the second root", vec!["/w/q/r"], Some(0)),
-        ("none", vec!["/w/o", "/w/p/s"], None),
-        ("no window", vec![], None),
+        ("a window whose folder contains a root", vec!["/a", "/w/p"], Some(1)),
+        ("of two such windows, the innermost", vec!["/w", "/w/p", "/w/p/srcs"], Some(1)),
+        (
+            "of windows below a root, the outermost",
+            vec!["/w/p/src/x/y", "/w/p/src/longer", "/w/p/src/z"],
+            Some(1),
+        ),
+        ("a window around a root wins over one below it", vec!["/w/p/src/x", "/w"], Some(1)),
+        (
+            "a window around the second root wins over one below the first",
+            vec!["/w/p/src/x", "/w/q"],
+            Some(1),
+        ),
+        ("a window below the second root", vec!["/w/q/r"], Some(0)),
+        ("no window near a root", vec!["/w/o", "/w/p/s"], None),
+        ("no window at all", vec![], None),
     ];
     for (name, windows, want) in rows {
         let windows: Vec<_> = windows.into_iter().map(|folder| [local(folder)]).collect();
@@ -430,13 +438,13 @@ fn form_waits_until_the_client_shows_it() {
     assert_eq!(forms(&mut editor), 1, "from now on at once");
 }
 
-/// Checks that the time of a form begins when the form is written.
+/// Checks that the timeout of a form starts when the form is written, not while it waits.
 #[test]
 fn person_has_the_whole_time_for_a_form_that_waited() {
     let span = Duration::from_millis(300);
     let rows = [
         ("a time of its own", Timeout::After(span)),
-        ("that of the settings", Timeout::Default),
+        ("the time in the settings", Timeout::Default),
         ("a time between reports", Timeout::Progress { idle: span, total: span }),
     ];
     for (name, timeout) in rows {
@@ -456,7 +464,7 @@ fn person_has_the_whole_time_for_a_form_that_waited() {
     }
 }
 
-/// Checks that a form waits for the client from `initialized` on, whenever the person allows the client.
+/// Checks that a form waits for the settle time after `initialized`, no matter when the person allows the client.
 #[test]
 fn consent_does_not_show_a_form_earlier_or_later() {
     let rows = [("not yet", None), ("before", Some(1)), ("in the settle time", Some(900))];
@@ -517,7 +525,7 @@ fn unusable_question_is_refused_by_the_agent() {
 }
 
 #[test]
-fn host_asks_each_agent_by_itself() {
+fn server_asks_each_agent_separately() {
     let mut server = Server::new(config());
     let mut agents = Vec::new();
     for folder in ["/w/a", "/w/b"] {

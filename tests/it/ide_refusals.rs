@@ -63,8 +63,8 @@ fn with(field: &str) -> Vec<u8> {
     head(&[("\r\n\r\n", &format!("\r\n{field}\r\n\r\n"))])
 }
 
-/// Returns the answer of the editor to a head: a refusal brief, any other answer whole. Checks that a refusal is not an
-/// event, is counted, and ends the connection.
+/// Returns the answer of the editor to a head: a refusal in brief, any other answer whole. Checks that a refusal is not
+/// an event, is counted, and ends the connection.
 fn answer_of(config: ServerConfig, head: &[u8]) -> String {
     let mut editor = Editor::new(config);
     assert_eq!(shown(&editor.feed(head)), [""; 0]);
@@ -78,7 +78,7 @@ fn answer_of(config: ServerConfig, head: &[u8]) -> String {
     brief(&answer)
 }
 
-/// Returns the number of refused clients, which are the only ones that were not accepted.
+/// Returns the number of refused clients. Checks that no client was kept out for another reason.
 fn refusals(editor: &Editor) -> u64 {
     let counted = editor.server.unauthenticated();
     assert_eq!(counted.total(), counted.refused, "{counted:?}");
@@ -405,7 +405,7 @@ fn h08_all_wrong_tokens_are_answered_alike() {
         ("long", field.replace("f\r\n", "ff\r\n")),
         ("in a list", field.replace("\r\n", ", x\r\n")),
         ("in quotes", format!("X-Claude-Code-Ide-Authorization: \"{TOKEN}\"\r\n")),
-        ("as another scheme has it", format!("Authorization: Bearer {TOKEN}\r\n")),
+        ("in the field of another scheme", format!("Authorization: Bearer {TOKEN}\r\n")),
         ("upper case", field.replace("tok", "TOK")),
         ("above ASCII", field.replace('f', "\u{e9}")),
     ];

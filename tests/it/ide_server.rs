@@ -136,8 +136,7 @@ fn offering(tools: ToolSet) -> ServerConfig {
     config
 }
 
-/// Checks calls that end diffs while as many diffs are open as the limit allows: the server answers
-/// these calls.
+/// Checks that calls that end diffs are answered even while as many diffs are open as the limit allows.
 #[test]
 fn i11_i37_close_tab_frees_full_diff_table() {
     let attached = |tools: ToolSet| {
@@ -165,7 +164,7 @@ fn i11_i37_close_tab_frees_full_diff_table() {
     let connected = r#"{"jsonrpc":"2.0","id":8,"method":"ide_connected","params":{"pid":1}}"#;
     assert_eq!(shown(&editor.receive(connected)).len(), 1);
     assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":8,"result":{}}"#]);
-    // Another decoder reads members in this order.
+    // Members in this order are read by the other decoder.
     let close = r#"{"params":{"arguments":{"tab_name":"first"},"name":"close_tab"},"method":"tools/call","id":9,"jsonrpc":"2.0"}"#;
     assert_eq!(shown(&editor.receive(close)), ["diff first TabClosed"]);
     assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(9)]);
@@ -232,8 +231,8 @@ fn error_message_obeys_the_reason_limit() {
     );
 }
 
-/// A client of the Obsidian description sends its methods without a session. An editor that asks a person about
-/// each client needs the name in `initialize` for the question.
+/// A client of the Obsidian description sends its methods without a session. But an editor that asks a person about
+/// each client needs the client's name, which is in `initialize`.
 #[test]
 fn direct_methods_need_no_session_but_consent_does() {
     const NOT_YET: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"not initialized"}}"#;
@@ -258,7 +257,7 @@ fn direct_methods_need_no_session_but_consent_does() {
         assert_eq!(request.method(), "readFile");
         editor.server.call(*call).respond_direct(&DirectAnswer::Contents("x".into())).unwrap();
         assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#], "{name}");
-        // A session can follow, and the end of an open request is reported without one.
+        // A session can follow. Without one, the end of an open request is reported too.
         assert_eq!(editor.receive(INITIALIZE).len() + editor.receive(INITIALIZED).len(), 1, "{name}: ready");
         let mut editor = Editor::open(offering(ToolSet::new()).with_dialect(dialect));
         editor.receive(READ);
@@ -376,7 +375,7 @@ fn call_timeout_can_be_changed() {
     assert_eq!(editor.open_diffs().len(), 0);
 }
 
-/// Checks a client that ends its stream after its last requests and reads on.
+/// Checks a client that ends its stream after its last requests but goes on reading.
 #[test]
 fn requests_before_the_end_of_the_stream_are_answered() {
     let mut editor = Editor::attached(config());
@@ -387,7 +386,7 @@ fn requests_before_the_end_of_the_stream_are_answered() {
     let events = editor.events();
     let open = called(&events);
     assert_eq!(editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default), Err(NotSent::Closed));
-    // The application answers on another turn, and what comes after the end is not input.
+    // The application answers in a later turn. Bytes after the end of the stream are not input.
     assert_eq!(shown(&editor.receive(&request(7, "ping"))), NOTHING);
     assert_eq!(shown(&editor.at(500)), NOTHING);
     editor.server.call(open).respond(&ToolResult::text("[]")).unwrap();
@@ -508,7 +507,7 @@ fn shutdown_waits_2_s_for_attached_clients() {
     editor.server.shutdown(Time::ZERO);
     let passed = editor.pass(0);
     assert!(passed.events.is_empty() && passed.unwritten.is_empty() && editor.is_over(), "{passed:?}");
-    assert_eq!(editor.server.unauthenticated().ended, 1, "a client that was not let in is counted");
+    assert_eq!(editor.server.unauthenticated().ended, 1, "a client that was not accepted is counted");
 }
 
 #[test]
@@ -578,8 +577,8 @@ fn calls_of_unavailable_tools_are_refused() {
     }
 }
 
-/// Checks that a model learns which argument does not fit: it reads results, and sees no error (MCP 2025-11-25). Earlier
-/// versions have the error.
+/// A model reads results but does not see errors, so since MCP 2025-11-25 a result says which argument does not fit. In
+/// earlier versions it is an error.
 #[test]
 fn wrong_arguments_are_named_in_a_result() {
     let rows = [
@@ -729,8 +728,8 @@ fn i38_selection_is_resent_after_tools_change() {
     }
 }
 
-/// Checks the selection after changes of prompts and resources, by the server's own notification and by
-/// one that the application sends.
+/// Checks that the selection is sent again after a change of prompts or resources, whether the server itself notifies
+/// the client of it or the application does.
 #[test]
 fn i38_selection_is_resent_after_context_change() {
     type Change = fn(&mut Editor, usize);
@@ -764,8 +763,8 @@ fn i38_selection_is_resent_after_context_change() {
     }
 }
 
-/// Checks the selection after each list. As measured, the client forgets the selection when it
-/// receives the change, no matter which of its lists the editor has answered since.
+/// Checks that the selection follows each list. As measured, the client forgets the selection when it receives the
+/// change, no matter which of its lists the editor has answered since.
 #[test]
 fn i38_selection_follows_every_list_after_change() {
     for late in [false, true] {
@@ -786,8 +785,8 @@ fn i38_selection_follows_every_list_after_change() {
     }
 }
 
-/// Checks a client that lists the tools between `initialize` and `initialized`. The simulation
-/// found that such a client was not notified of the change.
+/// Checks a client that lists the tools between `initialize` and `initialized`. The simulation once found that such a
+/// client was not notified of a later change.
 #[test]
 fn tools_changed_before_ready_is_announced_later() {
     const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
@@ -975,8 +974,7 @@ fn shutdown_leaves_no_timer_of_pushes() {
     assert_eq!(editor.server.deadline(), Some(at(2_500)), "for the answer to the close frame");
 }
 
-/// Checks the form for opencode, which as measured counts lines from 1 and drops a mention without
-/// lines.
+/// Checks the mentions for opencode, which as measured counts lines from 1 and drops a mention without lines.
 #[test]
 fn opencode_receives_lines_in_every_mention() {
     let rows = [
@@ -1112,8 +1110,7 @@ fn i26_cuts_do_not_matter() {
     .budget_ms(500);
 }
 
-/// Checks JSON-RPC pings, as another dialect has them: a ping every 5 s, and after 3 s without an
-/// answer the editor closes.
+/// Checks the JSON-RPC pings of another dialect: the editor pings every 5 s, and closes after 3 s without an answer.
 #[test]
 fn unanswered_json_rpc_ping_closes_connection() {
     let mut config = without_keepalive(config());

@@ -180,7 +180,7 @@ fn unusable_diagnostics_are_never_an_empty_answer() {
     }
 }
 
-/// A text of code units, half of which are halves of pairs.
+/// A string of UTF-16 code units, half of which are halves of surrogate pairs.
 fn units(u: &mut Unstructured<'_>) -> Result<Vec<u16>> {
     let unit = |u: &mut Unstructured<'_>| {
         Ok(match u.int_in_range(0..=3)? {
@@ -193,7 +193,7 @@ fn units(u: &mut Unstructured<'_>) -> Result<Vec<u16>> {
     (0..u.int_in_range(0..=6)?).map(|_| unit(u)).collect()
 }
 
-/// Writes a text as `JSON.stringify` does: only halves and what JSON forbids are escapes.
+/// Writes a string as `JSON.stringify` does: it escapes only lone halves and what JSON forbids.
 fn text_of(units: &[u16]) -> String {
     let mut json = String::from("\"");
     for character in char::decode_utf16(units.iter().copied()) {
@@ -224,7 +224,7 @@ fn value(u: &mut Unstructured<'_>, depth: u8) -> Result<String> {
     })
 }
 
-/// Returns members that nobody needs: unknown ones, and some with these names, perhaps twice.
+/// Returns members that are not needed: unknown ones, and some with these names, which may repeat.
 fn members(u: &mut Unstructured<'_>, depth: u8, names: &[&str]) -> Result<Vec<String>> {
     let member = |u: &mut Unstructured<'_>| {
         let name = match names.is_empty() || u.arbitrary()? {
@@ -236,7 +236,7 @@ fn members(u: &mut Unstructured<'_>, depth: u8, names: &[&str]) -> Result<Vec<St
     (0..u.int_in_range(0..=3)?).map(|_| member(u)).collect()
 }
 
-/// Writes an object of these members in any order, and of those that nobody needs.
+/// Writes an object with these members, and others that are not needed, in any order.
 fn object(u: &mut Unstructured<'_>, required: &[String], names: &[&str]) -> Result<String> {
     let mut all = members(u, 2, names)?;
     for member in required {
@@ -246,7 +246,7 @@ fn object(u: &mut Unstructured<'_>, required: &[String], names: &[&str]) -> Resu
     Ok(format!("{{{}}}", all.join(",")))
 }
 
-/// Returns a whole number as one of its spellings.
+/// Returns a whole number in one of its spellings.
 fn number(u: &mut Unstructured<'_>) -> Result<(u32, String)> {
     let number = u.int_in_range(0..=999)?;
     let spelling = u.choose(&["", ".0", ".00", "e0", ".0E+0"])?;
@@ -313,13 +313,13 @@ fn diagnostics(u: &mut Unstructured<'_>) -> Result<Hits> {
         let all = read.files.iter().flat_map(|file| &file.diagnostics);
         all.map(|one| (one.message.clone(), (one.range.start.line, one.range.start.character))).collect()
     };
-    // The text of the result of an editor, with members that nobody needs around it.
+    // The text of an editor's result, with members around it that are not needed.
     let block =
         object(u, &[r#""type":"text""#.into(), format!(r#""text":{}"#, json!(text))], &["annotations"])?;
     let result = object(u, &[format!(r#""content":[{block}]"#)], &["structuredContent", "_meta"])?;
     let received: Diagnostics = read(&result).unwrap_or_else(|| panic!("{result}"));
     assert_eq!(places(&received), wanted, "{result}");
-    // The same text as the answer of an application.
+    // The same text, as an application gives it for its answer.
     let mut editor = attached(*u.choose(&[Dialect::VsCode, Dialect::JetBrains])?);
     let call = called(&editor.receive(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
     editor.server.call(call).answer_json(&text).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -33,7 +33,7 @@ fn ide_client() {
     laws(&IdeClient);
 }
 
-/// Checks that the toy, into which other tests plant bugs, holds the laws.
+/// Checks that the toy obeys the laws: other tests plant bugs into it.
 #[test]
 fn toy() {
     laws(&ToySubject);
@@ -49,25 +49,25 @@ fn second_sleep_ends_no_connection() {
 
 #[test]
 fn laws_detect_every_bug_in_toy() {
-    laws_go_red(|| ToySubject, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
+    assert_laws_find(|| ToySubject, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
 
 #[test]
 fn laws_detect_every_bug_in_server() {
-    laws_go_red(|| WsServer, Bug::ANYWHERE);
+    assert_laws_find(|| WsServer, Bug::ANYWHERE);
 }
 
 #[test]
 fn laws_detect_every_bug_in_editor() {
-    laws_go_red(IdeServer::default, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
+    assert_laws_find(IdeServer::default, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
 
 #[test]
 fn laws_detect_every_bug_in_agent() {
-    laws_go_red(|| IdeClient, Bug::WITH_REQUESTS);
+    assert_laws_find(|| IdeClient, Bug::WITH_REQUESTS);
 }
 
-/// A pass of a user's test finds a deadline that is wrong by a millisecond.
+/// Users call `pass` in their own tests, so it must find a machine with a wrong deadline.
 #[test]
 fn pass_detects_wrong_deadlines() {
     let now = Time::from_millis(10);
@@ -85,7 +85,7 @@ fn pass_detects_wrong_deadlines() {
 }
 
 /// Suspends an open machine for eight hours, three times, each time while a ping waits for its answer. The peer
-/// is present each time.
+/// is still there each time, so the connection must stay open.
 fn sleeps<S: Subject>(subject: &S) {
     let mut run = Run::new(subject, 0, 0);
     run.feed(run.now(), &subject.opening());
@@ -103,7 +103,7 @@ fn sleeps<S: Subject>(subject: &S) {
 }
 
 /// Plants one bug at a time, and checks that the failure names the law that the bug breaks.
-fn laws_go_red<S: Subject>(subject: impl Fn() -> S, bugs: &[(Bug, Law)]) {
+fn assert_laws_find<S: Subject>(subject: impl Fn() -> S, bugs: &[(Bug, Law)]) {
     laws(&MutantSubject { inner: subject(), bug: Bug::Harmless });
     let mut missed = Vec::new();
     for (bug, law) in bugs {
@@ -114,5 +114,5 @@ fn laws_go_red<S: Subject>(subject: impl Fn() -> S, bugs: &[(Bug, Law)]) {
             missed.push((bug, law, found));
         }
     }
-    assert!(missed.is_empty(), "bugs that are not found, or found as another bug: {missed:#?}");
+    assert!(missed.is_empty(), "bugs that are not found, or not under their law: {missed:#?}");
 }

@@ -8,7 +8,7 @@
 //!  all of them ◀── testing
 //! ```
 //!
-//! The test reads paths from the source as text: `crate::`, and each `super`. It skips comments, so documentation can
+//! The tests search the source text for paths with `crate::` or `super`. They skip comments, so documentation can
 //! link anywhere.
 
 use crate::support::source::{rust_files, without_comments_and_text};
@@ -55,14 +55,14 @@ const FOR_ADAPTERS: &[&str] = &["Machine", "Output", "Time", "Clock", "ide"];
 /// signatures of `ide::Client` and `ide::Server`, such as an `Implementation`, a `CallId` or a `Closed`.
 const FOR_VALUES: &[&str] = &["mcp", "rpc", "ws"];
 
-/// The agents of the adapters, the description of an editor, and the handle to a server.
+/// The files for the agents of the adapters, for the options of an editor, and for the handle to a server.
 const WITH_VALUES: &[&str] = &["agent", "agent.rs", "options.rs", "handle.rs"];
 
 /// Words of the protocol. An adapter contains none of them, not even in comments.
 const PROTOCOL: &[&str] =
     &["openDiff", "selection", "jsonrpc", "initialize", "tools/", "Sec-WebSocket", "1008"];
 
-/// The adapter that translates the protocol for other languages, so that it names all of the core and the words of
+/// The adapter that translates the protocol for other languages, so it may use all names of the core and the words of
 /// the protocol.
 const TRANSLATOR: &str = "adapters/editors/embed/";
 
@@ -146,8 +146,8 @@ fn scanner_finds_wrong_arrows() {
         ("by its name at the root", &["rpc"], "use crate::Machine;"),
         ("everything", &["ws"], "use crate::*;"),
         ("under another name", &["mcp"], "use crate::{self as root, Time};"),
-        ("behind a comment", &["rpc"], "/* crate:: */ use crate::ws; // crate::"),
-        ("behind text with slashes", &["rpc"], "const A: &str = \"http://x\"; use crate::ws;"),
+        ("after a comment", &["rpc"], "/* crate:: */ use crate::ws; // crate::"),
+        ("after a string with slashes", &["rpc"], "const A: &str = \"http://x\"; use crate::ws;"),
         ("in a macro", &["ws"], "macro_rules! m { () => { $crate::rpc::Id } }"),
         ("with space in it", &["ws"], "use crate :: rpc :: Id;"),
         ("a module for tests", &["ide", "server"], "use crate::testing::Random;"),
@@ -236,7 +236,7 @@ fn wrong_arrows(module: &[String], text: &str) -> Vec<String> {
     let Some(allowed) = allowed else { return vec![format!("{part} has no place in the order")] };
     let mut named = BTreeSet::new();
     for root in ["crate", "ide_mcp"] {
-        named.extend(heads_behind(&code, root));
+        named.extend(heads_after(&code, root));
     }
     named.extend(named_by_super(&code, module.len()));
     let mut wrong = Vec::new();
@@ -253,7 +253,7 @@ fn wrong_arrows(module: &[String], text: &str) -> Vec<String> {
 /// Returns the names of the core in `text`, a file of an adapter, that are not part of the contract.
 fn foreign_names(text: &str) -> Vec<String> {
     let code = without_comments_and_text(text);
-    heads_behind(&code, "ide_mcp").into_iter().filter(|name| !FOR_ADAPTERS.contains(&name.as_str())).collect()
+    heads_after(&code, "ide_mcp").into_iter().filter(|name| !FOR_ADAPTERS.contains(&name.as_str())).collect()
 }
 
 /// Returns the names at the root of the crate that a file reaches by `super`. The module of the
@@ -307,7 +307,7 @@ fn count_supers(mut code: &str) -> (usize, &str) {
 
 /// Returns the first names of all paths that begin with `root::`; `*` and `self` stand for the
 /// whole root.
-fn heads_behind(code: &str, root: &str) -> Vec<String> {
+fn heads_after(code: &str, root: &str) -> Vec<String> {
     let mut named = Vec::new();
     for (at, _) in code.match_indices(root) {
         let begins = at == 0 || !is_word(code.as_bytes()[at - 1]);

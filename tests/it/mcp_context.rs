@@ -278,7 +278,7 @@ fn changed_lists_are_announced_once() {
     let mut session = Session::ready(config(context()));
     let Session { server, out, .. } = &mut session;
     assert_eq!(server.context_changed(out), Ok(false), "nothing has changed");
-    // The second change as well: the client has listed the prompts in between.
+    // The second change is announced too, because the client has listed the prompts in between.
     for number in [1, 2] {
         let name = format!("p{number}");
         session.server.set_context(context().prompt(PromptSpec::new(name, "")));
@@ -309,7 +309,7 @@ fn undeclared_half_of_a_context_stays_unlisted() {
     let resources = || Context::new().resource(ResourceSpec::new("notes://today", "today"));
     for (declared, is_listed) in [(prompts(), [true, false]), (resources(), [false, true])] {
         let mut session = Session::ready(config(declared));
-        // The second time, the session has what the first change left.
+        // The second time, the session starts with what the first change left.
         for _ in 0..2 {
             session.server.set_context(context());
             let listed =

@@ -44,7 +44,7 @@ const KINDS: [(&str, &str); 5] = [
     ("x/raw", "{}"),
 ];
 
-/// The ids of requests, as tokens.
+/// The ids of requests, as JSON tokens.
 const IDS: [&str; 10] =
     ["1", "\"1\"", "0", "\"\"", "-1", "9007199254740993", "7.0", "1e2", "-0", r#""é\u0041""#];
 
@@ -104,7 +104,7 @@ fn forms() -> Agent {
     agent
 }
 
-/// Receives a form with this id, a token. Returns the answers that the client sends at once.
+/// Receives a form with this id, a JSON token. Returns the answers that the client sends at once.
 fn ask_form(agent: &mut Agent, id: &str) -> Vec<String> {
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
     agent.receive(&kind_text(id, ("elicitation/create", form)))
@@ -507,8 +507,8 @@ fn i19_each_call_has_its_own_deadline() {
 
 #[test]
 fn i20_every_offer_gets_a_supported_version() {
-    // The supported versions are agreed on; every other offer, such as that of a version without a handshake, one that
-    // was withdrawn or one that never was, is answered with the newest.
+    // The server accepts each supported version. It answers every other offer with the newest one: a version without a
+    // handshake, one that was withdrawn, or one that never existed.
     const OFFERS: &str = r#""2024-11-05" "2025-03-26" "2025-06-18" "2025-11-25" "2026-07-28" "2024-10-07" "1999-01-01" "" null 7 {} [] "\ud83d" "2025\u002d11-25""#;
     let offers = OFFERS.split(' ').map(|offer| (offer, format!(r#"{{"protocolVersion":{offer}}}"#)));
     for (offer, params) in offers.chain([("", "null".into()), ("", "{}".into())]) {
@@ -616,7 +616,7 @@ fn i27_ended_calls_and_requests_hold_no_memory() {
     };
     held(&mut bench, 1_000);
     let (few, many) = (held(&mut bench, 100), held(&mut bench, 10_000));
-    assert_eq!((few, many), (0, 0), "bytes that stay");
+    assert_eq!((few, many), (0, 0), "bytes that are not freed");
     assert_eq!((bench.server.open_calls(), bench.server.open_requests()), (0, 0));
 }
 

@@ -91,7 +91,7 @@ fn closed_outbox_leaves_calls_open() {
 }
 
 #[test]
-fn closed_outbox_makes_other_endings_closed() {
+fn calls_end_as_closed_if_the_outbox_is_closed() {
     let mut bench = Bench::ready();
     let _ = bench.call("1", "soon");
     let _ = bench.call("2", "never");

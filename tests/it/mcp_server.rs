@@ -219,7 +219,7 @@ fn member_that_occurs_twice_is_refused() {
     }
 }
 
-/// The races of an answer with a cancellation.
+/// Races between an answer and a cancellation.
 mod cancellation {
     use super::*;
 
@@ -256,7 +256,7 @@ mod cancellation {
     }
 
     #[test]
-    fn hands_on_a_bounded_reason() {
+    fn passes_on_a_bounded_reason() {
         let cases = [
             ("at the limit", format!("\"{}\"", "x".repeat(4096)), Some(4096)),
             ("beyond it", format!("\"{}\"", "x".repeat(4097)), Some(4096)),
@@ -377,8 +377,8 @@ fn non_object_result_leaves_the_call_open() {
     assert_eq!(server.respond_with(call, "x", out), Err(NotAnswered::Answered));
 }
 
-/// The first check that fails decides the error: whether it was declared, then the state, whether there is anything to
-/// send, and the room in the outbox.
+/// Four checks decide the error, in this order: whether the capability was declared, the state of the session, whether
+/// there is anything to send, and whether the outbox has room.
 #[test]
 fn log_and_changed_tools_follow_notification_rules() {
     fn config(declared: bool) -> ServerConfig {
@@ -404,8 +404,8 @@ fn log_and_changed_tools_follow_notification_rules() {
         bench
     }
     let (not_yet, closed, full) = (NotSent::NotReady, NotSent::Closed, NotSent::Full);
-    // What is returned for a log message that is severe enough, and for another; for tools that have changed, and for
-    // others.
+    // The results for a log message that is severe enough and for one that is not, then for tools that have changed
+    // and for tools that have not.
     type Sent = Result<bool, NotSent>;
     let rows: [(&str, [Sent; 2], [Sent; 2]); 6] = [
         ("awaiting initialize", [Err(not_yet); 2], [Err(not_yet); 2]),

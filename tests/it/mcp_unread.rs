@@ -1,4 +1,5 @@
-//! A session whose peer does not read: it sends no ping after unread bytes, and the connection still ends.
+//! A session whose peer does not read: it adds no ping to the unread bytes, and the connection still ends
+//! in time.
 
 use crate::support::ide::{Editor, at, call, called, config, shown};
 use ide_mcp::Keepalive;

@@ -1,4 +1,4 @@
-//! The frames that other implementations were measured with, what this crate does with them, and the JSON rows (J1 to
+//! The messages that we measured other implementations with, what this crate does with them, and the JSON rows (J1 to
 //! J13). The rows J7 and J12 are in `mcp_server.rs`.
 
 use crate::mcp_support::{Bench, INITIALIZE, config};
@@ -121,7 +121,7 @@ fn j01_depth_is_limited_in_raw_json_too() {
     probe("at the limit", &mut Bench::ready(), &deep(125), &[]);
     probe("beyond it", &mut Bench::ready(), &deep(126), &[&error("5", -32600)]);
     probe("a bomb", &mut Bench::ready(), &"[".repeat(1_000_000), &[]);
-    probe("a bomb that is closed", &mut Bench::ready(), &deep(500_000), &[&error("5", -32600)]);
+    probe("half a million levels, all closed", &mut Bench::ready(), &deep(500_000), &[&error("5", -32600)]);
 }
 
 /// No version permits a batch within a batch, so its fault does not name the version.

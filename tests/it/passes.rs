@@ -1,4 +1,4 @@
-//! Mistakes in a user's loop, over sockets that are short, slow or broken: each is harmless, or shows at the first try.
+//! Mistakes in a user's loop, over sockets that take little, are slow, or break: each is harmless, or shows at once.
 //! The eleventh law (`laws.rs`) is about a loop without mistakes.
 
 use crate::support::ide::{HEAD, PORT, TEXT, config, masked, token};
@@ -37,7 +37,7 @@ enum Mistake {
     ReadsOn,
 }
 
-/// A socket in memory: what the peer has sent, and a buffer of the kernel that the peer empties slowly.
+/// A socket in memory: what the peer has sent, and a kernel buffer that the peer empties slowly.
 struct Pipe {
     input: Vec<u8>,
     kernel: Vec<u8>,
@@ -143,9 +143,9 @@ fn turn(
     panic!("the pass does not end")
 }
 
-/// How the course of a connection went.
+/// What became of a connection.
 #[derive(Debug, PartialEq, Eq)]
-struct Course {
+struct Played {
     answered: usize,
     /// How the connection ended for the agent.
     end: String,
@@ -153,9 +153,9 @@ struct Course {
     is_over: (bool, bool),
 }
 
-/// Attaches an agent over a socket with room for `capacity` bytes, of which the agent reads `rate` in a millisecond. It
-/// makes ten calls and closes, or the socket breaks after nine.
-fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Course {
+/// Attaches an agent over a socket with room for `capacity` bytes, of which the agent reads `rate` per millisecond. The
+/// agent makes ten calls and closes, or the socket breaks after nine calls.
+fn play(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Played {
     let mut now = Time::ZERO;
     let mut server = config();
     server.tools = ToolSet::new().handle(Tool::GetOpenEditors).into();
@@ -204,7 +204,7 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
         }
     }
     let is_over = (server.is_idle(), sockets.values().all(|socket| socket.is_closed));
-    Course { answered, end, is_over }
+    Played { answered, end, is_over }
 }
 
 /// A mistake changes nothing, or the peer ends the connection with an error before the first answer.
@@ -225,15 +225,15 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
         for breaks in [false, true] {
             let (answered, end) =
                 if breaks { (9, "the connection ended without a close frame") } else { (10, "closed") };
-            let good = Course { answered, end: end.into(), is_over: (true, true) };
-            let course = |mistake| course(mistake, capacity, rate, breaks);
+            let good = Played { answered, end: end.into(), is_over: (true, true) };
+            let play = |mistake| play(mistake, capacity, rate, breaks);
             let row = |mistake| format!("{mistake:?}, {rate} of {capacity} bytes, breaks: {breaks}");
-            assert_eq!(course(None), good, "{}", row(None));
+            assert_eq!(play(None), good, "{}", row(None));
             for mistake in harmless {
-                assert_eq!(course(mistake), good, "{}", row(mistake));
+                assert_eq!(play(mistake), good, "{}", row(mistake));
             }
             // The server is done with the connection, and only the socket of the loop stays.
-            let ignores = course(IgnoresClose);
+            let ignores = play(IgnoresClose);
             assert_eq!(
                 (ignores.answered, ignores.is_over),
                 (answered, (true, false)),
@@ -242,9 +242,9 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
             );
             // The server cannot notice a wrong count, but the peer cannot read what follows.
             for mistake in [NeverReports, ReportsAll] {
-                let found = course(mistake);
+                let found = play(mistake);
                 if mistake == ReportsAll && capacity == 100_000 {
-                    assert_eq!(found, course(None), "{}: the socket takes all", row(mistake));
+                    assert_eq!(found, play(None), "{}: the socket takes all", row(mistake));
                 } else {
                     assert_eq!(
                         (found.answered, found.is_over),
@@ -259,8 +259,8 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
     }
 }
 
-/// The end of the input says nothing about the output: an answer that was offered, and that the loop did not write yet, is
-/// offered again and arrives.
+/// The end of the input says nothing about the output: an answer that was offered, but that the loop did not write yet,
+/// is offered again and arrives.
 #[test]
 fn input_that_ends_beside_an_offer_leaves_the_answer() {
     let mut server = Server::new(config());
@@ -278,8 +278,8 @@ fn input_that_ends_beside_an_offer_leaves_the_answer() {
     assert!(arrived.starts_with(b"HTTP/1.1 101"), "{}", arrived.escape_ascii());
 }
 
-/// A loop whose poller reports a socket only once: it goes round again while a read has left bytes behind, and so reads
-/// everything.
+/// An edge-triggered poller reports a socket only once. A loop over such a poller must go round again while a read has
+/// left bytes behind, and so reads everything.
 #[test]
 fn read_reports_that_bytes_are_left() {
     let count = 100;
@@ -347,7 +347,7 @@ fn offers_are_counted_and_forgotten() {
     assert!(matches!(server.poll(Time::ZERO), Output::Write { conn, .. } if conn == second));
 }
 
-/// A pass that a loop has left is due, so a loop that waits by `deadline` finishes it.
+/// A pass that a loop left too early stays due, so a loop that waits by `deadline` finishes it.
 #[test]
 fn unfinished_pass_is_due() {
     let mut server = Server::new(config());

@@ -281,7 +281,7 @@ impl Run {
     }
 }
 
-/// The decisions of an application, by numbers that it draws at each event.
+/// An application that decides what to do at each event by random numbers.
 struct Application {
     seed: u64,
     config: ServerConfig,
@@ -353,7 +353,7 @@ impl<'a> Player<'a> {
     fn feed(&mut self, bytes: &[u8], cut: Cut, random: &mut Random) {
         let now: Time = at(self.now);
         let mut rest = bytes;
-        // One input in four is cut into short pieces: in the head of a frame, in a character.
+        // One input in four is cut into short pieces, also within a frame header or a character.
         let most = if random.one_in(4) { 24 } else { bytes.len() };
         while !rest.is_empty() {
             let len = match cut {

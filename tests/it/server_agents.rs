@@ -446,7 +446,7 @@ fn mention_written_in_part_outlives_its_client() {
 /// Checks that bytes that are written after the server has begun to close the connection count as the mention only
 /// if they contain the whole mention.
 #[test]
-fn unwritten_mention_outlives_a_client_that_the_host_closes() {
+fn unwritten_mention_outlives_a_client_that_the_server_closes() {
     let mut editors = Editors::new();
     for is_whole in [false, true, false] {
         let conn = editors.attach();
@@ -536,7 +536,7 @@ fn pass_offers_connections_with_output() {
     let passed = pass(&mut editors.server, editors.now, usize::MAX);
     let answers: Vec<_> = passed.written.iter().map(|(conn, bytes)| (*conn, texts(bytes).len())).collect();
     assert_eq!(answers, [(two, 3), (one, 1)], "one write for each, in the order of their first output");
-    // Neither a notification nor `trim` makes output.
+    // Neither a notification nor `trim` causes output.
     editors.receive(three, r#"{"jsonrpc":"2.0","method":"notifications/anything"}"#);
     editors.server.trim(three);
     editors.at(1_000);
@@ -609,7 +609,7 @@ fn reused_slot_is_queued_once() {
 }
 
 #[test]
-fn idle_host_has_neither_connection_nor_report() {
+fn idle_server_has_neither_connection_nor_report() {
     let mut editors = Editors::new();
     assert!(editors.server.is_idle());
     editors.server.on_lock_file(LockFileEvent::Lost);
@@ -942,7 +942,7 @@ impl Reported {
 
 /// Checks laws 3, 4, 5 and 7 for a server, with random acts of clients, application, sockets and clock.
 #[test]
-fn host_holds_the_laws_in_random_runs() {
+fn server_obeys_the_laws_in_random_runs() {
     for seed in 0..300 {
         let mut random = Random::new(seed);
         let mut config = config();
@@ -1114,7 +1114,7 @@ fn pass_uses_the_latest_time_of_any_connection() {
     editors.feed(refused, b"x\r\n\r\n");
     assert_eq!((editors.poll(), editors.offered()), (vec![], vec![refused]));
     editors.server.feed(at(2_000), other, b"\x89");
-    // The 2 s for the refusal to leave are over.
+    // The 2 s in which the refusal must be written are over.
     assert!(matches!(editors.server.poll(Time::ZERO), Output::Close(conn) if conn == refused));
 }
 
@@ -1128,7 +1128,7 @@ fn time_that_comes_within_a_pass_counts() {
     assert!(matches!(event, Output::Event(ServerEvent::Closed { .. })), "{event:?}");
     assert!(editors.server.wants_output(ended));
     editors.server.feed(editors.now.saturating_add(Duration::from_secs(2)), other, b"\x89");
-    // The 2 s for the answer to the close frame to leave are over.
+    // The 2 s in which the answer to the close frame must be written are over.
     assert!(matches!(editors.server.poll(editors.now), Output::Close(conn) if conn == ended));
 }
 

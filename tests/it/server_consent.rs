@@ -255,7 +255,8 @@ fn waiting_client_can_be_allowed() {
     assert_eq!(room.end(third, Allowed), [fifth]);
 }
 
-/// Checks that the end of a connection and a decision about it count once.
+/// Checks that one client counts as one refusal, however often it is refused and even if it leaves as
+/// well.
 #[test]
 fn n07_refusal_counts_once() {
     for leaves_first in [true, false] {

@@ -91,8 +91,8 @@ fn e01_selections_to_a_stalled_client_stay_bounded() {
     }
 }
 
-/// Checks a client that also sends requests. Above the mark the server reads one message and the
-/// mark, and answers nothing.
+/// Checks a client that also sends requests. Above the mark the server answers nothing, and reads at most one
+/// message and as many bytes as the mark.
 #[test]
 fn e01_requests_of_a_stalled_client_are_bounded() {
     const MARK: usize = 256 * 1024;
@@ -122,7 +122,7 @@ fn e01_requests_of_a_stalled_client_are_bounded() {
 }
 
 #[test]
-fn e02_unpolled_host_reads_at_most_256_kib() {
+fn e02_unpolled_server_reads_at_most_256_kib() {
     let (mut server, conn) = attached(config());
     let ping = text(&request(7, "ping"));
     let mut taken = 0;
@@ -373,15 +373,15 @@ fn n05_at_most_eight_connections_are_pending() {
     assert!(server.connections().all(|conn| !server.wants_input(conn)));
 }
 
-/// Lets a client send after a full send buffer, and then read everything: what it has sent is delivered in the same
-/// pass, whatever set the buffer to full and however long a slow reader may take.
+/// Checks a client that sends while the send buffer is full, and then reads everything: what it sent is delivered in
+/// the same pass, no matter what filled the buffer and how long a slow reader may take.
 #[test]
-fn input_behind_a_full_buffer_comes_with_the_room() {
+fn input_held_back_by_a_full_buffer_comes_once_there_is_room() {
     let never = Duration::MAX;
     // A name, the high-water mark, the time of a slow reader, and the messages before the last one.
     let rows: [(&str, usize, Duration, &[&str]); 3] = [
         ("an answer above the mark", 300, Duration::from_secs(30), &[INITIALIZE, INITIALIZED]),
-        ("and a reader may take for ever", 300, never, &[INITIALIZE, INITIALIZED]),
+        ("an answer above the mark, and no timeout for a reader", 300, never, &[INITIALIZE, INITIALIZED]),
         ("the 101 is above the mark", 60, never, &[]),
     ];
     for (name, mark, stalled, messages) in rows {
@@ -421,7 +421,7 @@ fn flood_does_not_starve_the_selection() {
     let (mut now, mut written) = (1, Vec::new());
     while now < 300 {
         server.feed(at(now), conn, &ping.repeat(12));
-        // The socket takes everything, and each write brings as much input again.
+        // The socket takes everything, and after each write as much input arrives again.
         for _ in 0..1_000 {
             match server.poll(at(now)) {
                 Output::Write { conn, bytes } => {
@@ -447,7 +447,7 @@ fn flood_does_not_starve_the_selection() {
     assert!(written.iter().any(|at| (100..=120).contains(at)), "written at {written:?} ms");
 }
 
-/// A mention that waits for a settle time without end keeps no loop busy at the end of time.
+/// A mention that waits for an endless settle time must not keep a loop busy at the last time of the clock.
 #[test]
 fn mention_without_end_does_not_spin() {
     let mut config = config();

@@ -57,13 +57,13 @@ const METHODS: [&str; 6] =
 /// The number of spellings that a filter recognizes by the whole path.
 const WHOLE: usize = 9;
 
-/// The relative spellings of the path of the hidden file, for requests of the Obsidian dialect. The
-/// first one a filter recognizes by the whole path, the others by the name.
+/// The relative spellings of the path of the hidden file, for requests of the Obsidian dialect. A filter recognizes
+/// the first one by the whole path, the others by the name.
 const RELATIVE: [&str; 4] =
     [".env.xylophone", "x/.ENV.Xylophone", "x/%2Eenv.xylophone", "x/.env.xylophone#L1"];
 
-/// The tools that the application answers and the filter knows: all except `executeCode`, which is code
-/// of the agent.
+/// The tools that the application answers and the filter knows: all except `executeCode`, whose text is the agent's
+/// own code.
 const TOOLS: [Tool; 16] = [
     Tool::GetCurrentSelection,
     Tool::GetLatestSelection,
@@ -85,10 +85,10 @@ const TOOLS: [Tool; 16] = [
 
 /// Returns an editor with all [`TOOLS`], and a filter that hides the usual secrets.
 fn server(dialect: Dialect) -> Server {
-    host_with(dialect, Filter::secrets())
+    server_with(dialect, Filter::secrets())
 }
 
-fn host_with(dialect: Dialect, filter: Filter) -> Server {
+fn server_with(dialect: Dialect, filter: Filter) -> Server {
     let mut config = config().with_dialect(dialect);
     config.tools = TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
     config.tool_resources = true;
@@ -383,7 +383,7 @@ fn resting_selection_passes_the_filter_again() {
     let ignored = Arc::new(AtomicBool::new(false));
     let is_ignored = ignored.clone();
     let filter = Filter::new().hide(move |path| path == OPEN.0 && is_ignored.load(Ordering::Relaxed));
-    let mut server = host_with(Dialect::VsCode, filter);
+    let mut server = server_with(Dialect::VsCode, filter);
     let early = attach(&mut server);
     // Twice, since the state is carried over.
     for (from, text) in [(0, "one"), (2_000, "two")] {
@@ -407,12 +407,12 @@ fn resting_selection_passes_the_filter_again() {
     }
 }
 
-/// Checks that the filter gets the path of a URI as it is written, beside the decoded path: some editors
-/// do not encode the names of files in their URIs.
+/// Checks that the filter gets the path of a URI as it is written, and not only the decoded path: some editors do not
+/// encode the names of files in their URIs.
 #[test]
 fn filter_gets_the_path_as_it_is_written() {
     for (path, is_hidden) in [("/w/%41.txt", true), ("/w/A.txt", true), ("/w/%42.txt", false)] {
-        let mut server = host_with(Dialect::VsCode, Filter::new().hide(move |text| text == path));
+        let mut server = server_with(Dialect::VsCode, Filter::new().hide(move |text| text == path));
         let mut selection = Selection::new("", Range::default(), "x");
         selection.file_url = Some("file:///w/%41.txt".into());
         let selected = server.select(at(0), selection);
@@ -421,7 +421,7 @@ fn filter_gets_the_path_as_it_is_written() {
 }
 
 #[test]
-fn paused_host_pushes_nothing() {
+fn paused_server_pushes_nothing() {
     let mut server = server(Dialect::VsCode);
     let conn = attach(&mut server);
     server.pause(at(0));
@@ -522,7 +522,7 @@ impl Life {
                 (by_path, &SPELLINGS[..WHOLE], &RELATIVE[..1])
             }
         };
-        let server = host_with(dialect, filter);
+        let server = server_with(dialect, filter);
         let (agents, held, done) = (Vec::new(), Vec::new(), BTreeSet::new());
         Self {
             server,

@@ -142,7 +142,7 @@ fn hidden_files_do_not_leave_the_editor() {
     );
 }
 
-/// Checks paths whose normal form alone shows that they are hidden, for an editor on any system.
+/// Checks paths that only their normal form shows to be hidden, for an editor on any system.
 #[test]
 fn file_of_another_system_is_hidden() {
     let mut config = config();
@@ -186,7 +186,7 @@ fn file_is_hidden_under_every_name() {
         Filter::new().hide(|path| path.ends_with(".env")),
         Filter::new().hide(|path| path.starts_with("/w/secret/")),
         Filter::secrets(),
-        // Each of two filters counts, in either order.
+        // Both filters count, in either order.
         Filter::secrets().hide(|path| path.ends_with(".txt")),
         Filter::new().hide(|path| path.ends_with(".env")).hide(|path| path.ends_with(".txt")),
     ];

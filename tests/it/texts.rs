@@ -1,4 +1,5 @@
-//! Positions and passages in texts of many chunks: each result is that of the whole text.
+//! Positions and passages in texts of many chunks: each result must be the same as in the whole
+//! text.
 
 use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
@@ -104,8 +105,8 @@ fn columns_of_all_encodings_come_back() {
             assert_eq!(encoding.column(text, position), Some(column), "{encoding:?}, line {line}");
         }
     }
-    assert_eq!(Encoding::Utf8.position(text, 0, 2), Some(Position::new(0, 1)), "inside of a character");
-    assert_eq!(Encoding::Utf32.position(text, 0, 99), Some(Position::new(0, 4)), "behind the line");
+    assert_eq!(Encoding::Utf8.position(text, 0, 2), Some(Position::new(0, 1)), "inside a character");
+    assert_eq!(Encoding::Utf32.position(text, 0, 99), Some(Position::new(0, 4)), "after the end of the line");
     assert_eq!(Encoding::Utf32.position(text, 9, 0), None, "no such line");
     for (name, encoding) in ["utf-8", "utf-16", "utf-32"].into_iter().zip(ENCODINGS) {
         assert_eq!(Encoding::from_lsp(name), Some(encoding));

@@ -273,7 +273,7 @@ fn l14_resumed_token_alone_opens_nothing() {
     assert!(accepted.starts_with(b"HTTP/1.1 101 "));
     assert!(refused.starts_with(b"HTTP/1.1 503 "), "the first client has taken the place");
 
-    // The application decides as soon as it hears of each, as the adapters do.
+    // The application decides as soon as it gets each event, as the adapters do.
     let mut limited = config.clone();
     limited.max_clients = 1;
     let mut server = Server::new(limited);

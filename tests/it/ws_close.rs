@@ -349,7 +349,7 @@ fn close_timeout_starts_with_the_written_frame() {
     assert_eq!(server.deadline(), Some(Time::from_millis(8_000)));
     assert_eq!(at(&mut server, Time::from_millis(7_999)).0, []);
     assert_eq!(at(&mut server, Time::from_millis(8_000)), (vec![by_us(false)], true));
-    // A trickling reader delays the end for the stall timeout of one mark.
+    // A trickling reader delays the end by at most the stall timeout of one mark.
     let (seconds, _, event) = read_slowly(6 * MIB, 500, true);
     assert_eq!((seconds, event), (30, Some(by_us(false))));
 }
@@ -384,8 +384,8 @@ fn close_and_drain_have_separate_timeouts() {
 }
 
 #[test]
-fn nothing_goes_out_behind_a_close_frame() {
-    for (name, peer_closes) in [("our close frame", false), ("the answer to that of the peer", true)] {
+fn nothing_is_sent_after_a_close_frame() {
+    for (name, peer_closes) in [("our close frame", false), ("our answer to the peer's close frame", true)] {
         let mut server = server();
         // Sixteen pings are answered at once, and one pong waits.
         server.feed(Time::ZERO, &masked(0x89, b"a").repeat(17));

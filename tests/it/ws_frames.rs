@@ -85,7 +85,7 @@ fn valid_frames_are_delivered() {
         ),
         ("a binary message", masked(0x82, b"\xff\0"), vec![OwnedEvent::Binary(b"\xff\0".into())], vec![]),
         (
-            "a binary message in three",
+            "a binary message in three fragments",
             bytes(&[&masked(0x02, b"a"), &masked(0x00, b""), &masked(0x80, b"b")]),
             vec![OwnedEvent::Binary(b"ab".into())],
             vec![],
@@ -97,14 +97,24 @@ fn valid_frames_are_delivered() {
             vec![],
         ),
         (
-            "a ping and a text behind a text",
+            "a text, a ping, and another text",
             bytes(&[&masked(0x81, b"first"), &masked(0x89, b"?"), &masked(0x81, "z\u{e4}".as_bytes())]),
             vec![text("first"), ping(b"?"), text("z\u{e4}")],
             plain(0x8a, b"?"),
         ),
         ("an empty text", masked(0x81, b""), vec![text("")], vec![]),
-        ("an empty text in two", bytes(&[&masked(0x01, b""), &masked(0x80, b"")]), vec![text("")], vec![]),
-        ("a pong nobody asked for", masked(0x8a, b"x"), vec![OwnedEvent::Pong(b"x"[..].into())], vec![]),
+        (
+            "an empty text in two fragments",
+            bytes(&[&masked(0x01, b""), &masked(0x80, b"")]),
+            vec![text("")],
+            vec![],
+        ),
+        (
+            "a pong that was not asked for",
+            masked(0x8a, b"x"),
+            vec![OwnedEvent::Pong(b"x"[..].into())],
+            vec![],
+        ),
         ("a ping of 125 bytes", masked(0x89, &[7; 125]), vec![ping(&[7; 125])], plain(0x8a, &[7; 125])),
         ("125 bytes", masked(0x81, &[b'a'; 125]), vec![text(&"a".repeat(125))], vec![]),
         ("126 bytes", masked(0x81, &[b'a'; 126]), vec![text(&"a".repeat(126))], vec![]),
@@ -138,10 +148,20 @@ fn invalid_frames_end_the_connection() {
         ("F5: a close frame above 125 bytes", long(b"\x88\xff"), V::LongControlFrame, 2),
         ("F6: a fragmented ping", masked(0x09, b""), V::FragmentedControlFrame, 1),
         ("F6: a fragmented close frame", masked(0x08, b""), V::FragmentedControlFrame, 1),
-        ("F7: 64 bits with the first set", b"\x81\xff\x80\0\0\0\0\0\0\0".to_vec(), V::LengthOutOfRange, 10),
+        (
+            "F7: a 64-bit length with its top bit set",
+            b"\x81\xff\x80\0\0\0\0\0\0\0".to_vec(),
+            V::LengthOutOfRange,
+            10,
+        ),
         ("F8: 2^63-1", b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff".to_vec(), V::MessageTooBig, 10),
-        ("F9: 2 in 16 bits", bytes(&[b"\x81\xfe\0\x02", &M, b"Hi"]), V::LengthNotMinimal, 4),
-        ("F9: 2 in 64 bits", bytes(&[b"\x81\xff\0\0\0\0\0\0\0\x02", &M, b"Hi"]), V::LengthNotMinimal, 10),
+        ("F9: a length of 2 in 16 bits", bytes(&[b"\x81\xfe\0\x02", &M, b"Hi"]), V::LengthNotMinimal, 4),
+        (
+            "F9: a length of 2 in 64 bits",
+            bytes(&[b"\x81\xff\0\0\0\0\0\0\0\x02", &M, b"Hi"]),
+            V::LengthNotMinimal,
+            10,
+        ),
         ("F10: a continuation first", masked(0x80, b""), V::StrayContinuation, 1),
         (
             "F11: a text inside a text",
@@ -157,7 +177,7 @@ fn invalid_frames_end_the_connection() {
         ),
         ("F14: not UTF-8, not finished", masked(0x01, b"\xff"), V::InvalidUtf8, 7),
         ("F14: at its first wrong byte", masked(0x81, b"ab\xffcdef"), V::InvalidUtf8, 9),
-        ("F14: behind a good character", masked(0x81, b"ab\xc3\xa9\x80f"), V::InvalidUtf8, 11),
+        ("F14: after a valid character", masked(0x81, b"ab\xc3\xa9\x80f"), V::InvalidUtf8, 11),
         ("F15: a surrogate", masked(0x81, b"\xed\xa0\x80"), V::InvalidUtf8, 8),
         ("F15: overlong", masked(0x81, b"\xc0\xaf"), V::InvalidUtf8, 7),
         ("F15: above U+10FFFF", masked(0x81, b"\xf4\x90\x80\x80"), V::InvalidUtf8, 8),
@@ -329,8 +349,8 @@ fn claimed_length_alone_costs_no_memory() {
     }
 }
 
-/// Memory follows the received bytes for any length in the header, and for a text that ceases to be
-/// ASCII at any point.
+/// Memory grows with the bytes that were received, whatever length the header claims, and wherever a
+/// text ceases to be ASCII.
 #[test]
 fn memory_follows_the_received_bytes() {
     const KIB: usize = 1024;
@@ -404,16 +424,20 @@ fn message_above_the_limit_is_refused() {
     let cases: Vec<(&str, Vec<u8>, Option<usize>)> = vec![
         ("1000 bytes", masked(0x82, &[1; 1000]), None),
         ("1001 bytes", masked(0x82, &[1; 1001]), Some(4)),
-        ("F24: 600 and 400", bytes(&[&masked(0x02, &[1; 600]), &masked(0x80, &[1; 400])]), None),
-        ("F24: 600 and 401", bytes(&[&masked(0x02, &[1; 600]), &masked(0x80, &[1; 401])]), Some(608 + 4)),
+        ("F24: 600 and 400 bytes", bytes(&[&masked(0x02, &[1; 600]), &masked(0x80, &[1; 400])]), None),
         (
-            "1000 and nothing and nothing",
+            "F24: 600 and 401 bytes",
+            bytes(&[&masked(0x02, &[1; 600]), &masked(0x80, &[1; 401])]),
+            Some(608 + 4),
+        ),
+        (
+            "1000 bytes and two empty fragments",
             bytes(&[&masked(0x02, &[1; 1000]), &masked(0x00, b""), &masked(0x80, b"")]),
             None,
         ),
-        ("1000 and one", bytes(&[&masked(0x02, &[1; 1000]), &masked(0x00, b"1")]), Some(1008 + 2)),
+        ("1000 bytes and one more", bytes(&[&masked(0x02, &[1; 1000]), &masked(0x00, b"1")]), Some(1008 + 2)),
         (
-            "a ping between is not counted",
+            "a ping in between, which does not count",
             bytes(&[&masked(0x02, &[1; 1000]), &masked(0x89, &[1; 125]), &masked(0x80, b"")]),
             None,
         ),

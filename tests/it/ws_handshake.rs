@@ -2,7 +2,7 @@
 //! timeouts.
 //!
 //! The rules for a single head are tables beside the function that judges it. The tests here feed
-//! heads as a transport delivers them: in pieces, too long, too slow, with bytes behind them.
+//! heads as a transport delivers them: in pieces, too long, too slow, with bytes after them.
 
 use crate::support::frames::{HEAD, head_len, masked};
 use crate::support::joined::{at, drain, waiting, write};
@@ -91,8 +91,8 @@ fn head_above_the_limit_is_refused() {
         ("8192 bytes without an end", endless[..8192].to_owned(), 0),
         ("8193 bytes without an end", endless[..8193].to_owned(), 431),
         ("a line feed alone as the last byte", endless[..8191].to_owned() + "\n", 400),
-        ("a line feed alone behind the limit", endless[..8192].to_owned() + "\n", 431),
-        ("bytes behind a head at the limit", head_of(8192) + "\u{1}\u{2}", 101),
+        ("a line feed alone after the limit", endless[..8192].to_owned() + "\n", 431),
+        ("bytes after a head at the limit", head_of(8192) + "\u{1}\u{2}", 101),
         ("an empty line in front", "\r\n".to_owned() + HEAD, 101),
         ("8192 bytes with an empty line in front", "\r\n".to_owned() + &head_of(8190), 101),
         ("8193 bytes with an empty line in front", "\r\n".to_owned() + &head_of(8191), 431),
@@ -146,7 +146,7 @@ fn head_has_five_seconds_despite_new_bytes() {
 }
 
 #[test]
-fn bytes_behind_a_refused_head_are_dropped() {
+fn bytes_after_a_refused_head_are_dropped() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, &[HEAD.as_bytes(), &masked(0x81, b"Hi")].concat());
     assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
@@ -177,8 +177,8 @@ fn only_offered_subprotocols_are_accepted() {
     let cases: &[(&str, &str, bool)] = &[
         ("alone", "Sec-WebSocket-Protocol: mcp\r\n", true),
         ("in a list", "Sec-WebSocket-Protocol: foo,  mcp\r\n", true),
-        ("a longer one", "Sec-WebSocket-Protocol: mcpx\r\n", false),
-        ("not at all", "", false),
+        ("only a longer one", "Sec-WebSocket-Protocol: mcpx\r\n", false),
+        ("none", "", false),
     ];
     for (name, fields, offered) in cases {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
@@ -286,11 +286,15 @@ fn client_judges_the_answer_under_any_cut() {
             Some(NotAccepted::TooLong),
         ),
         (
-            "a refusal behind an interim answer",
+            "a refusal after an interim answer",
             interim("100 Continue", 0) + "HTTP/1.1 401 No\r\n\r\n",
             Some(NotAccepted::Status(401, "No".into())),
         ),
-        ("a foreign proof", good.replace("Accept: ", "Accept: x"), Some(NotAccepted::WrongAccept)),
+        (
+            "a wrong Sec-WebSocket-Accept",
+            good.replace("Accept: ", "Accept: x"),
+            Some(NotAccepted::WrongAccept),
+        ),
         ("not offered", good.replace(": mcp", ": mcp2"), Some(NotAccepted::UnknownSubprotocol)),
         ("HTTP/1.0", good.replace("HTTP/1.1", "HTTP/1.0"), Some(NotAccepted::Malformed)),
         ("bare line feed", good.replace("\r\n", "\n"), Some(NotAccepted::Malformed)),

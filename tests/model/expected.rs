@@ -21,7 +21,7 @@ pub enum Expected {
     Listing(&'static str, Value),
     /// The result of a failed tool.
     Failed,
-    /// A result other than that of a failed tool; or the failure with which the host answers `getDiagnostics` at the
+    /// A result other than that of a failed tool; or the failure with which the server answers `getDiagnostics` at the
     /// deadline, which a busy machine can exceed.
     ResultOrLate,
     /// An error with this code.
@@ -41,7 +41,7 @@ pub enum State {
     /// Before the answer to `initialize`; at a client, before the session is ready.
     New,
     Open,
-    /// The session answers what is open, and takes nothing more.
+    /// The session still answers what is open, and accepts nothing new.
     Ending,
 }
 
@@ -49,8 +49,8 @@ pub enum State {
 pub const EDITED: &str = "edited by the person";
 
 impl Expected {
-    /// Returns the answer that every session gives, whatever the application offers (I20–I25); `None` if more than the
-    /// method decides.
+    /// Returns the answer that every session gives, whatever the application offers (I20–I25); `None` if the answer
+    /// depends on more than the method.
     pub fn of_session(is_server: bool, state: State, method: &str) -> Option<Self> {
         Some(match method {
             "ping" => Self::Exactly("{}"),

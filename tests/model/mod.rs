@@ -2,7 +2,7 @@
 //! with what the request requires, and nothing else.
 //!
 //! - `message`: a message as it is written, and the form of what we send;
-//! - `open`: the requests that wait, one of which each answer takes;
+//! - `open`: the requests that wait; each answer takes one of them;
 //! - `expected`: what an answer must be, and the answers that the method alone decides;
 //! - `served`: the requests that a session serves itself, with the answer to each.
 //!

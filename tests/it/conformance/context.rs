@@ -1,4 +1,4 @@
-//! What there is besides tools: prompts and resources of an editor, and its questions to the client.
+//! The protocol besides tools: the prompts and resources of an editor, and what it asks the client.
 
 use super::row::{
     Proof::{Agent, AgentAnswers, AgentSends},
@@ -19,7 +19,7 @@ fn form() -> Form {
 pub const ROWS: &[Row] = &[
     row(
         "initialize",
-        "declares what the editor offers, with its instructions; the editor then asks a client with roots for them",
+        "declares what the editor offers, with its instructions; then the editor asks a client that has roots for its roots",
         with_context(&[
             ClientSends(
                 r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#,
@@ -34,7 +34,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "prompts/list",
-        "one page, which the session answers itself",
+        "one page; the session answers by itself",
         with_context(&[
             ClientSends(r#"{"method":"prompts/list","jsonrpc":"2.0","id":1}"#),
             Wrote(
@@ -78,7 +78,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "prompts/get, an agent",
-        "gives the name and the arguments",
+        "sends the name and the arguments",
         AgentSends(
             |client| {
                 client.get_prompt(&GetPrompt::new("review").argument("path", "/w/a")).unwrap();
@@ -90,7 +90,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "resources/list",
-        "the resources of the editor, then those that its tools read; templates apart",
+        "the resources of the editor, then those that its tools read; templates have their own list",
         with_context(&[
             ClientSends(r#"{"method":"resources/list","jsonrpc":"2.0","id":1}"#),
             Wrote(
@@ -145,14 +145,14 @@ pub const ROWS: &[Row] = &[
             ),
             AppGets(r#"ReadResource { uri: "notes://monday" }"#),
             AnswersRequest(|call| {
-                call.fail(ErrorObject::resource_not_found("no notes of this day")).unwrap()
+                call.fail(ErrorObject::resource_not_found("no notes for this day")).unwrap()
             }),
-            Wrote(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"no notes of this day"}}"#),
+            Wrote(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"no notes for this day"}}"#),
         ]),
     ),
     row(
         "resources/read, an agent",
-        "gives the URI",
+        "sends the URI",
         AgentSends(
             |client| {
                 client.read_resource(&ReadResource::new("notes://today")).unwrap();
@@ -178,7 +178,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "prompts/list_changed, resources/list_changed",
-        "once for each list that the client has and that has changed",
+        "sent once for each list that the client has read and that has changed",
         with_context(&[
             Does(|editor| editor.server.set_context(Context::new().prompts([]).resources([]))),
             Wrote(r#"{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}"#),
@@ -226,7 +226,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "roots/list_changed, an agent",
-        "is sent once its folders have changed",
+        "sent after its folders have changed",
         AgentSends(
             |client| client.set_roots(vec![Root::new("file:///x")]).unwrap(),
             r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
@@ -258,7 +258,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "elicitation/create, an agent",
-        "shows the form to its person, who declines here",
+        "shows the form to the person, who declines here",
         AgentAnswers(
             "elicitation/create",
             r#"{"message":"Run the tests?","requestedSchema":{"type":"object","properties":{"all":{"type":"boolean"}},"required":["all"]}}"#,
@@ -266,7 +266,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "elicitation/create, an agent, a page",
+        "elicitation/create, an agent, a URL",
         "is -32602: only forms are supported, as in the real client (measured)",
         AgentAnswers(
             "elicitation/create",

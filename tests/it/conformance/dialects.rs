@@ -49,7 +49,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "JetBrains, close_tab",
-        "the answer says whether there was one",
+        "the answer says whether the tab was open",
         Editor(
             JetBrains,
             These(&[Tool::OpenDiff]),
@@ -71,7 +71,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "JetBrains, openFile",
-        "OK, or the text for a missing file",
+        "OK, or the message for a missing file",
         jet_brains(&[
             Calls("openFile", r#"{"filePath":"/w/a","makeFrontmost":true}"#),
             AppGets(
@@ -106,7 +106,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "JetBrains, ping",
-        "every 5 s of silence, 3 s to answer",
+        "sent after 5 s of silence; the client has 3 s to answer",
         Editor(
             JetBrains,
             Nothing,
@@ -148,7 +148,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "snake case, list_opened_files",
-        "one path a line",
+        "one path per line",
         snake_case(&[
             Calls("list_opened_files", "{}"),
             AppGets("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
@@ -183,7 +183,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "any dialect is understood",
-        "open_file at an editor with the name openFile",
+        "open_file, sent to an editor that lists openFile",
         vs_code(&[
             Calls("open_file", r#"{"file_path":"/w/a"}"#),
             AppGets(
@@ -247,7 +247,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "listFiles",
-        "all, or those of a pattern",
+        "all files, or those that match a pattern",
         obsidian(&[
             ClientSends(r#"{"jsonrpc":"2.0","method":"listFiles","params":{"pattern":"*.js"},"id":1}"#),
             AppGets(r#"ListFiles(ListFiles { pattern: Some("*.js") })"#),
@@ -321,7 +321,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "read: the diagnostics of LSP 3.17",
-        "the code as a text; no severity is an error; tags, data and versions are ignored",
+        "a number as code becomes a string; without a severity it is an error; tags, data and versions are ignored",
         Reads(
             read::<Diagnostics>,
             &[
@@ -332,7 +332,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "read: the report of LSP 3.17",
-        "without a URI: it is the file of the call",
+        "has no URI: it is about the file of the call",
         Reads(
             read::<Diagnostics>,
             &[r#"{"kind":"full","items":[]}"#],
@@ -340,8 +340,8 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "read: folders as texts",
-        "with names and URIs",
+        "read: folders as strings",
+        "names and URIs are derived from the paths",
         Reads(
             read::<WorkspaceFolders>,
             &[r#"{"folders":["/w/p"]}"#],
@@ -364,12 +364,12 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "read: Tab not found",
-        "as a tab that was not open",
+        "means that the tab was not open",
         Reads(read::<TabClosed>, &["Tab not found"], "Some(TabClosed { found: false })"),
     ),
     row(
         "others: startLine and endLine",
-        "lines from 1",
+        "lines count from 1",
         vs_code(&[
             Calls("openFile", r#"{"filePath":"/w/a","startLine":3,"endLine":4}"#),
             AppGets(
@@ -400,13 +400,13 @@ pub const ROWS: &[Row] = &[
         Reads(read::<OpenedFile>, &["FILE_OPENED"], r#"Some(InFront { path: "", note: None })"#),
     ),
     row(
-        "others, read: another word for a closed tab",
+        "others, read: another wording for a closed tab",
         "closed",
         Reads(read::<TabClosed>, &["Tab closed successfully"], "Some(TabClosed { found: true })"),
     ),
     row(
         "others, read: closed as JSON",
-        "with its number",
+        "the number is read",
         Reads(read::<ClosedDiffTabs>, &[r#"{"closed":3}"#], "Some(ClosedDiffTabs { count: 3 })"),
     ),
     row(
@@ -432,7 +432,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "others, read: folders as a bare list",
-        "with names and URIs",
+        "names and URIs are derived from the paths",
         Reads(
             read::<WorkspaceFolders>,
             &[r#"["/w/p"]"#],
@@ -464,8 +464,8 @@ pub const ROWS: &[Row] = &[
         Reads(read::<DiffOutcome>, &["TAB_CLOSED"], "None"),
     ),
     row(
-        "verdicts, read: a text that was edited",
-        "as it was edited, to the byte",
+        "verdicts, read: an edited text",
+        "as the person left it, byte for byte",
         Reads(read::<DiffOutcome>, &["FILE_SAVED", "a\r\nb"], r#"Some(Accepted { contents: "a\r\nb" })"#),
     ),
 ];

@@ -20,29 +20,29 @@ const MODELS: &str = "tests/it/ide_models.rs";
 const MATCHING: &str = "src/ide/discovery/matching/tests.rs";
 
 pub const ROWS: &[Row] = &[
-    claim("connecting 1", "request line and headers: the recorded ones are let in")
+    claim("connecting 1", "the recorded request line and headers are accepted")
         .test(REPLAY, "version_1_0_51"),
-    claim("connecting 2", "without `mcp` in the 101 the client leaves: an agent does too")
+    claim("connecting 2", "if the 101 does not choose `mcp`, the client leaves: an agent does too")
         .test(PAIR, "client_leaves_editor_without_mcp_subprotocol"),
     claim("connecting 3", "permessage-deflate can be refused, and is")
         .test("tests/it/ws_handshake.rs", "an_offer_of_compression_is_not_answered"),
-    claim("connecting 4", "a wrong token is 401").test(REFUSALS, "h08_all_wrong_tokens_are_answered_alike"),
+    claim("connecting 4", "a wrong token is answered with 401").test(REFUSALS, "h08_all_wrong_tokens_are_answered_alike"),
     claim("connecting 5", "a lock file below ~/.config/claude is never found")
         .test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
-    claim("connecting 6", "a dead process is no match").test(MATCHING, "rules_are_those_of_the_real_client"),
+    claim("connecting 6", "a lock file whose process is dead does not match").test(MATCHING, "rules_are_those_of_the_real_client"),
     claim("connecting 7", "the parent of the working directory matches")
         .test(MATCHING, "rules_are_those_of_the_real_client"),
-    claim("connecting 8", "no folder and no port never match")
+    claim("connecting 8", "a lock file without folders never matches, nor does one without a port")
         .test(MATCHING, "rules_are_those_of_the_real_client"),
-    claim("connecting 9", "a list of folders is the legacy form")
+    claim("connecting 9", "the oldest lock files are a bare list of folders")
         .test("src/ide/discovery/lock_file/text.rs", "every_known_variant_is_read"),
     claim("connecting 10", "the client comes back on the same port and shakes hands again")
         .test(REPLAY, "version_2_1_330_with_two_connections"),
-    claim("session 1", "the order of the opening: the recorded one")
+    claim("session 1", "the session opens in the recorded order")
         .test(REPLAY, "version_2_1_330_terminal_decision"),
     claim("session 2", "2024-11-05 is accepted by the client: an agent accepts it too")
         .test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
-    claim("session 3", "an unknown version ends it: for an agent too")
+    claim("session 3", "the client ends a session with an unknown version: an agent does too")
         .test(PAIR, "client_leaves_editor_after_failed_initialize"),
     claim("session 4", "a selection before `initialize` is lost: it is sent from `initialized` on")
         .test(EDITOR, "i38_selections_are_sent_early_settled_and_late"),
@@ -72,7 +72,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "session 9",
-        "a ping is answered",
+        "the client answers a ping",
         bare(&[
             ClientSends(r#"{"method":"ping","jsonrpc":"2.0","id":7}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#),
@@ -85,7 +85,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "session 11",
-        "an unknown request is -32601",
+        "the client answers an unknown request with -32601",
         bare(&[
             ClientSends(r#"{"method":"x/y","jsonrpc":"2.0","id":7}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: x/y"}}"#),
@@ -114,13 +114,13 @@ pub const ROWS: &[Row] = &[
     claim("session 12 and 13, an agent", "ignores batches, text that is not JSON, and responses to no request")
         .test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
     claim("session 9, an agent", "answers pings").test(PAIR, "requests_of_the_editor_are_answered"),
-    claim("session 14", "fragments and pings between them")
+    claim("session 14", "a message may come in fragments, with pings between them")
         .test(EDITOR, "pings_between_fragments_are_answered"),
     claim("session 15", "the client reads binary frames: an agent does too")
         .test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
     row(
         "session 16",
-        "with an empty list closeAllDiffTabs is called all the same",
+        "the client calls closeAllDiffTabs even if the editor lists no tools",
         bare(&[
             ClientSends(r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#),
@@ -152,7 +152,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "calls 3",
-        "accepted with another text; close_tab twice; the problems of the file before the client writes it, and of all files after",
+        "a diff is accepted with another text; then come close_tab, twice, and getDiagnostics: for the file before the client writes it, for all files after",
         Editor(
             VsCode,
             These(&[Tool::OpenDiff, Tool::GetDiagnostics]),
@@ -181,12 +181,12 @@ pub const ROWS: &[Row] = &[
     ),
     claim(
         "calls 4",
-        "FILE_SAVED in one block is not understood: it cannot be written, nor read as a verdict",
+        "the client does not understand FILE_SAVED in one block: an editor cannot write it, and an agent does not read it as a verdict",
     )
     .test("src/ide/tool/open_diff.rs", "verdicts_are_read"),
     row(
         "calls 5",
-        "rejected in two blocks",
+        "a rejection has two blocks",
         with_diffs(&[
             Calls(
                 "openDiff",
@@ -201,7 +201,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "calls 6",
-        "-32601 leaves the terminal to decide",
+        "after -32601 the person decides in the terminal",
         bare(&[
             Calls(
                 "openDiff",
@@ -214,12 +214,12 @@ pub const ROWS: &[Row] = &[
     ),
     claim("calls 7", "decided in the terminal: close_tab ends the request that is never cancelled")
         .test(REPLAY, "open_diff_ends_with_its_tab"),
-    claim("calls 8", "Escape in the terminal: the same").test(PAIR, "diff_decided_in_terminal_ends_with_tab"),
-    claim("calls 9", "the client exits with 1000, or just goes away")
+    claim("calls 8", "Escape in the terminal has the same effect").test(PAIR, "diff_decided_in_terminal_ends_with_tab"),
+    claim("calls 9", "the client closes with 1000, or just disappears")
         .test(PAIR, "leaving_agent_ends_its_diffs"),
     claim("what the model sees", "getDiagnostics and executeCode, if they are listed")
         .elsewhere("the client decides; see `Tool`"),
-    claim("models 1", "a server of --mcp-config with `type: ws` gives the model all its tools: at /models these are the tools for models")
+    claim("models 1", "a server in --mcp-config with `type: ws` gives the model all its tools: at /models these are the tools for models")
         .test(MODELS, "model_is_offered_marked_tools_only"),
     claim("models 2", "the client sends the sub-protocol `mcp` and the token there too, and no `Origin`: the rules are the same")
         .test(REFUSALS, "n01_h09_models_target_is_judged_alike"),

@@ -15,7 +15,7 @@ pub const ROWS: &[Row] = &[
         .elsewhere("`DiffOutcome` has no step that writes, and documents the reason"),
     row(
         "Q4",
-        "a diff that is not handled is no verdict",
+        "an editor that does not handle diffs gives no verdict",
         bare(&[
             Calls(
                 "openDiff",
@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
         .test(EDITOR, "j08_connection_end_ends_every_call_once"),
     row(
         "Q9",
-        "close_tab comes twice, with any name, byte for byte",
+        "close_tab comes twice, with any name; each is answered",
         with_diffs(&[
             Calls("close_tab", r#"{"tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#),
             Result(&["TAB_CLOSED"]),
@@ -48,20 +48,21 @@ pub const ROWS: &[Row] = &[
         .test("src/ide/discovery/launch_env.rs", "l12_variables_of_outer_editor_are_replaced"),
     claim("Q12", "loopback is merged into no_proxy and NO_PROXY")
         .test("src/ide/discovery/launch_env.rs", "l12_loopback_is_merged_into_what_was_there"),
-    claim("Q13", "a linked folder is listed in both forms")
+    claim("Q13", "a folder that is a symbolic link is listed in both spellings")
         .test("adapters/lockfile/tests/it/folders.rs", "l08_linked_folder_is_listed_in_both_forms"),
-    claim("Q14", "drives in either case").test("src/ide/paths/spelling.rs", "folder_contains_path_by_system"),
-    claim("Q14 flag", "runningInWindows is written")
+    claim("Q14", "a drive letter matches in either case")
+        .test("src/ide/paths/spelling.rs", "folder_contains_path_by_system"),
+    claim("Q14 flag", "the lock file says `runningInWindows`")
         .test("src/ide/discovery/lock_file/text.rs", "members_have_the_order_of_vs_code"),
     claim("Q15", "WSL: a process that cannot be seen is not dead")
         .test("adapters/lockfile/tests/it/scan.rs", "process_is_looked_up_only_where_visible"),
-    claim("Q15 drives", "WSL: a drive of Windows is below /mnt")
+    claim("Q15 drives", "WSL: a Windows drive is below /mnt")
         .test("src/ide/paths/spelling.rs", "windows_folder_is_translated_in_wsl"),
-    claim("Q16", "directories follow variables that are handed in")
+    claim("Q16", "the directories follow the variables that the caller passes")
         .test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
     claim("Q17", "stale lock files are reported and left to their owner")
         .test("adapters/lockfile/tests/it/scan.rs", "l06_scan_reports_all_and_deletes_none"),
-    claim("Q17 sockets", "dead sockets end")
+    claim("Q17 sockets", "a connection whose socket is dead is ended")
         .test("tests/it/server_sending.rs", "i34_silent_client_is_pinged_before_the_timeout"),
     claim("Q18", "after a sleep of the machine, a side pings again before it ends the connection")
         .test("src/keepalive.rs", "a_late_check_pings_again_before_it_gives_up"),
@@ -73,27 +74,29 @@ pub const ROWS: &[Row] = &[
         .test("adapters/mio/tests/it/resume.rs", "client_returns_to_editor_on_same_port"),
     claim("Q20 client", "an agent looks for its editor on the same port, for a minute")
         .test("tests/it/ide_pair.rs", "client_reconnects_to_restarted_editor"),
-    claim("Q21", "several clients; one too many gets 503")
+    claim("Q21", "several clients may attach; one too many gets 503")
         .test(HOST, "seventeenth_client_is_refused_as_full"),
-    claim("Q22", "selections to all").test(HOST, "i30_resting_selection_reaches_all_clients"),
-    claim("Q22 mentions", "mentions to one").test(HOST, "mentions_reach_addressee_or_latest_in_order"),
+    claim("Q22", "a selection goes to all clients").test(HOST, "i30_resting_selection_reaches_all_clients"),
+    claim("Q22 mentions", "a mention goes to one client")
+        .test(HOST, "mentions_reach_addressee_or_latest_in_order"),
     claim("Q23", "a malformed frame ends the connection with its code")
         .test("tests/it/ws_frames.rs", "violations_have_their_rfc_close_codes"),
-    claim("Q24", "fragments, and pings between them").test(EDITOR, "pings_between_fragments_are_answered"),
-    claim("Q25", "16 MiB a message at an editor, 64 MiB elsewhere")
+    claim("Q24", "a message may come in fragments, with pings between them")
+        .test(EDITOR, "pings_between_fragments_are_answered"),
+    claim("Q25", "a message has at most 16 MiB at an editor, 64 MiB elsewhere")
         .test("tests/it/ws_frames.rs", "message_above_the_limit_is_refused"),
-    claim("Q25 diagnostics", "1,000 diagnostics, and a note")
+    claim("Q25 diagnostics", "at most 1,000 diagnostics are sent; a note counts the rest")
         .test("src/ide/tool/get_diagnostics.rs", "diagnostics_above_a_thousand_are_only_counted"),
-    claim("Q26", "an editor takes no binary message").test(EDITOR, "close_frame_names_the_broken_rule"),
-    claim("Q27", "lines and columns from 0, columns in UTF-16")
+    claim("Q26", "an editor refuses binary messages").test(EDITOR, "close_frame_names_the_broken_rule"),
+    claim("Q27", "lines and columns count from 0, columns in UTF-16 units")
         .test("src/ide/kit/position.rs", "positions_and_bytes_agree"),
-    claim("Q28", "lines of a mention from 0, the last one included")
+    claim("Q28", "lines of a mention count from 0, the last one included")
         .test("src/ide/push/at_mentioned.rs", "mentions_have_both_lines_or_none"),
     claim("Q29", "a long selection is cut between characters")
         .test(EDITOR, "selection_is_truncated_at_256_kib"),
     row(
         "Q30",
-        "any spelling of a file, which the application echoes",
+        "a file comes in any spelling, which the application gets unchanged",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"/w/a b"}"#),
             AppGets("edit of /w/a b"),
@@ -102,11 +105,11 @@ pub const ROWS: &[Row] = &[
             AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("_claude_fs_right:/w/a") })"#),
         ]),
     ),
-    claim("Q30 paths", "a URI, encoded or not, a path, or a side of a change: the same file")
+    claim("Q30 paths", "a URI, encoded or not, a path and a side of a diff name the same file")
         .test("src/ide/paths/tests.rs", "p05_uris_are_decoded_once"),
     row(
         "Q31",
-        "getDiagnostics is answered after 400 ms before an edit, with none, and after 1.9 s for all, as unknown",
+        "if the application is late, getDiagnostics before an edit is answered after 400 ms with an empty list, and for all files after 1.9 s as unknown",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"file:///w/a"}"#),
             AppGets("edit of /w/a"),
@@ -128,8 +131,11 @@ pub const ROWS: &[Row] = &[
     ),
     claim("Q31 longer", "unless the application gives it more time")
         .test(EDITOR, "call_timeout_can_be_changed"),
-    claim("Q31 models", "and as unknown for a model, and for a client that announces no edits")
-        .test("tests/it/ide_edits.rs", "late_problems_are_unknown_except_before_an_edit"),
+    claim(
+        "Q31 models",
+        "for a model, and for a client that announces no edits, it is always answered as unknown",
+    )
+    .test("tests/it/ide_edits.rs", "late_problems_are_unknown_except_before_an_edit"),
     row(
         "Q32",
         "only handled tools are listed",
@@ -187,13 +193,14 @@ pub const ROWS: &[Row] = &[
     claim("Q40 null", "a request with the id null is reported and not answered")
         .test("tests/it/mcp_vectors.rs", "j11_notifications_and_responses_are_unanswered"),
     row("Q41", "a false isError and null members are read", Reads(texts_of, &["x"], "x")),
-    claim("Q41 more", "and null for an absent value")
+    claim("Q41 more", "null stands for an absent value")
         .test("src/mcp/content.rs", "results_are_read_tolerantly"),
-    claim("Q42", "another host is let in by configuration alone")
+    claim("Q42", "another host is accepted only if the configuration names it")
         .test(REFUSALS, "n02_foreign_hosts_are_refused"),
 ];
 
-/// Returns the texts of the result after reading it from a form in which a peer omits no member.
+/// Returns the texts of the result, read from JSON in which the peer also wrote what is false or
+/// null.
 fn texts_of(result: &ToolResult<'_>) -> String {
     let text = result.texts().next().unwrap_or_default();
     let input = format!(

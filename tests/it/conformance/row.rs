@@ -1,4 +1,4 @@
-//! Rows, and how they are run and their bytes recorded.
+//! The type of a row, and how a row is run and its bytes are recorded.
 
 use crate::support::ide::{CONNECTED, Editor, INITIALIZE, INITIALIZED, call, config, frames, shown};
 use ide_mcp::ide::tool::{Answer, Tool, ToolCall, ToolSet};
@@ -28,7 +28,7 @@ pub const fn row(id: &'static str, claim: &'static str, proof: Proof) -> Row {
     Row { id, claim, proof }
 }
 
-/// A claim that is not proved here.
+/// A claim that has no proof yet: `test` or `elsewhere` gives it one.
 pub struct Claim {
     id: &'static str,
     claim: &'static str,
@@ -77,7 +77,7 @@ pub const fn bare(steps: &'static [Step]) -> Proof {
     Proof::Editor(Dialect::VsCode, Offers::Nothing, steps)
 }
 
-/// Steps with an editor that handles diffs alone.
+/// Steps with an editor that handles only diffs.
 pub const fn with_diffs(steps: &'static [Step]) -> Proof {
     Proof::Editor(Dialect::VsCode, Offers::These(&[Tool::OpenDiff]), steps)
 }
@@ -124,7 +124,7 @@ pub enum Step {
     AnswersRequest(fn(OpenCall<'_>)),
     /// The application does something on its own.
     Does(fn(&mut Editor)),
-    /// The time advances to this one, in ms.
+    /// The clock advances to this time, in ms.
     At(u64),
     /// The editor has written this text.
     Wrote(&'static str),

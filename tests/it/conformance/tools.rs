@@ -54,7 +54,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "openDiff, other names",
-        "one path is enough, a tab is named after its file",
+        "one path is enough; without a name, the tab is named after its file",
         vs_code(&[
             Calls("openDiff", r#"{"oldFilePath":"/w/a","newFileContents":"x"}"#),
             AppGets(
@@ -75,7 +75,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "close_tab",
-        "answered though unlisted and unknown",
+        "answered although the tool is unlisted and the tab unknown",
         bare(&[Calls("close_tab", r#"{"tab_name":"t"}"#), Result(&["TAB_CLOSED"])]),
     ),
     row(
@@ -94,7 +94,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "close_tab, of an open diff",
-        "ends it, and answers it first",
+        "ends the diff, which is answered first",
         vs_code(&[
             Calls("openDiff", r#"{"new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
             AppGets(
@@ -110,7 +110,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "closeAllDiffTabs",
-        "answered though unlisted, with the number of diffs of this client",
+        "answered although unlisted, with the number of diffs of this client",
         bare(&[Calls("closeAllDiffTabs", "{}"), Result(&["CLOSED_0_DIFF_TABS"])]),
     ),
     row(
@@ -140,7 +140,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "getDiagnostics, of all files",
-        "no argument, an empty one, null",
+        "without an argument, with an empty one, or with null",
         vs_code(&[
             Calls("getDiagnostics", "{}"),
             AppGets("GetDiagnostics(GetDiagnostics { uri: None })"),
@@ -163,7 +163,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "openFile",
-        "in front, and in the background; empty texts count as absent",
+        "in front or in the background; empty strings count as absent",
         vs_code(&[
             Calls(
                 "openFile",
@@ -200,7 +200,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "getLatestSelection",
-        "the same, with other words for nothing",
+        "as getCurrentSelection, with another answer if there is none",
         vs_code(&[
             Calls("getLatestSelection", "{}"),
             AppGets("GetLatestSelection(GetLatestSelection)"),
@@ -249,7 +249,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "checkDocumentDirty",
-        "open or not",
+        "for a document that is open, and for one that is not",
         vs_code(&[
             Calls("checkDocumentDirty", r#"{"filePath":"/w/a"}"#),
             AppGets(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "/w/a" })"#),
@@ -266,7 +266,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "saveDocument",
-        "saved or not",
+        "the document is saved, or it was not open",
         vs_code(&[
             Calls("saveDocument", r#"{"uri":"/w/a"}"#),
             AppGets(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
@@ -337,7 +337,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "get_all_opened_file_paths",
-        "one path a line",
+        "one path per line",
         vs_code(&[
             Calls("get_all_opened_file_paths", "{}"),
             AppGets("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
@@ -347,7 +347,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "reformat_file",
-        "done, or not found",
+        "the file is reformatted, or not found",
         vs_code(&[
             Calls("reformat_file", r#"{"file_path":"/w/a"}"#),
             AppGets(r#"ReformatFile(ReformatFile { file_path: "/w/a" })"#),
@@ -361,7 +361,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "get_cursor_position",
-        "line and column from 0",
+        "line and column count from 0",
         vs_code(&[
             Calls("get_cursor_position", "{}"),
             AppGets("GetCursorPosition(GetCursorPosition)"),
@@ -398,7 +398,7 @@ pub const ROWS: &[Row] = &[
         .test("tests/it/ide_server.rs", "calls_arrive_typed"),
 ];
 
-/// A call and its answer in the rows above, for tests that need some of each tool.
+/// A call and its answer from the rows above, for tests that need examples of each tool.
 pub struct Answered {
     pub tool: Tool,
     /// The name and the arguments of the call.

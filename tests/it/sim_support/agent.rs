@@ -76,7 +76,7 @@ pub struct Agent {
     forgets: bool,
     /// The time for which the agent ignores pushes after the answer to `tools/list`.
     ignores_for: Option<Duration>,
-    /// The end of the current such time.
+    /// When the agent stops ignoring pushes.
     ignores_until: Time,
     listed_at: Time,
     mentioned_at: Option<Time>,
@@ -120,7 +120,7 @@ impl Agent {
         }
     }
 
-    /// Starts a process in the place of one that is gone.
+    /// Starts a process that replaces one that is gone.
     pub fn start(&mut self, now: Time) {
         self.reconnect = Reconnect::new(Backoff::default(), self.clock.time_at(now));
         self.gave_up = None;
@@ -393,8 +393,8 @@ impl Agent {
         self.calls.iter().position(|(open, _)| *open == call)
     }
 
-    /// Answers a request of the editor, open or not. An accepted answer to a form with an odd mark does
-    /// not fit.
+    /// Answers a request of the editor, open or not. The accepted answer to a form with an odd mark deliberately does
+    /// not fit the form.
     fn respond(&mut self, call: CallId, oracle: &mut Oracle) {
         let (open, dice) = (self.position(call), self.random.below(6));
         let Some(client) = &mut self.client else { return };

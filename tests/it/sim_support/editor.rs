@@ -1,5 +1,5 @@
 //! The application of the editor. It answers at once, late, twice or never, inside the loop and outside, and sends its
-//! clients selections, files and tools. It records its events, and the deadlines that the host must keep.
+//! clients selections, files and tools. It records its events, and the deadlines that the server must keep.
 
 mod calls;
 mod consent;
@@ -126,7 +126,7 @@ impl Editor {
         action.into_iter().chain(decision).map(|(at, _)| *at).min()
     }
 
-    /// Handles an event, at this time of the world and of the host's clock.
+    /// Handles an event, at this time of the world and of the server's clock.
     pub fn on_event(
         &mut self,
         (now, time): (Time, Time),
@@ -224,15 +224,15 @@ impl Editor {
         oracle
             .claim(requests == 0, I::OneOutcome, || format!("{requests} requests outlive their connection"));
         oracle.hit(match closed {
-            Closed::Remote { .. } => "host: closed by the peer",
-            Closed::Local { clean: true } => "host: closed by us, answered",
-            Closed::Local { clean: false } => "host: closed by us, unanswered",
-            Closed::Abnormal => "host: vanished",
-            Closed::ProtocolError(_) => "host: violation",
-            Closed::Refused(_) => "host: refused",
-            Closed::TimedOut => "host: timed out",
-            Closed::Stalled => "host: stalled",
-            _ => "host: closed otherwise",
+            Closed::Remote { .. } => "server: closed by the peer",
+            Closed::Local { clean: true } => "server: closed by us, answered",
+            Closed::Local { clean: false } => "server: closed by us, unanswered",
+            Closed::Abnormal => "server: vanished",
+            Closed::ProtocolError(_) => "server: violation",
+            Closed::Refused(_) => "server: refused",
+            Closed::TimedOut => "server: timed out",
+            Closed::Stalled => "server: stalled",
+            _ => "server: closed otherwise",
         });
         let overfed = matches!(closed, Closed::InputOverflow | Closed::Entropy);
         oracle.claim(!overfed, I::NothingUnseen, || {
@@ -279,10 +279,11 @@ impl Editor {
         self.restart(&mut Oracle::default());
     }
 
-    /// Drops all state of the old host, because another host does not recognize its handles.
+    /// Drops all state of the old server, because another server does not recognize its handles.
     pub fn restart(&mut self, oracle: &mut Oracle) {
         let left = self.open.len() + self.requests.len();
-        oracle.claim(left == 0, I::AnsweredOnce, || format!("{left} calls and requests outlive their host"));
+        oracle
+            .claim(left == 0, I::AnsweredOnce, || format!("{left} calls and requests outlive their server"));
         self.ended.clear();
         self.actions.clear();
         self.decisions.clear();

@@ -1,4 +1,4 @@
-//! Peers that break rules, one behavior a row, after the table of threats: strangers that are not to be accepted, and
+//! Peers that break rules, one behavior per row, after the table of threats: strangers that must not be accepted, and
 //! insiders that have the token. Each row has its actions and the answer that is due.
 
 use std::{collections::VecDeque, time::Duration};
@@ -118,7 +118,7 @@ impl Hostile {
     pub fn judge(&self, oracle: &mut Oracle) {
         let (status, code) = (self.status, self.code);
         let right = match self.due {
-            // The host may have needed the room for other peers, or the peer left first.
+            // The server may have needed the room for other peers, or the peer left first.
             _ if status.is_none() || status == Some(408) => code.is_none(),
             Due::Status(due) => status == Some(due),
             Due::Close(due) => code == Some(due) || code.is_none() || code == Some(1001),

@@ -32,7 +32,7 @@ const FORM: &str = "elicitation/create";
 #[derive(Clone, Debug)]
 pub struct Owed {
     pub id: String,
-    /// The only error that is right, if there is one.
+    /// The only correct error, if there is one.
     pub code: Option<i64>,
 }
 
@@ -77,7 +77,7 @@ struct Request {
 pub struct Ledger {
     pub standing: Standing,
     pub consent: Consent,
-    /// The latest time at which bytes were read, by the clock of the host.
+    /// The latest time at which bytes were read, by the clock of the server.
     now: Time,
     received: Tap,
     input: Tap,
@@ -88,7 +88,7 @@ pub struct Ledger {
     marks: BTreeSet<String>,
     /// The limits of open calls and of their bytes.
     room: (usize, usize),
-    /// The limit of the requests of the host.
+    /// The limit of the requests of the server.
     requests: usize,
     /// The ids of all requests of the client.
     ids: BTreeSet<String>,
@@ -109,18 +109,18 @@ pub struct Ledger {
     /// The number of changes of the tools before the connection, and the number announced since.
     changes_before: usize,
     changes_announced: usize,
-    /// The ids of all requests of the host.
+    /// The ids of all requests of the server.
     own_ids: BTreeSet<u64>,
     /// The id of the latest form.
     last_form: u64,
     own_given_up: BTreeSet<String>,
-    /// The requests of the host that wait for the client, except pings, with their methods.
+    /// The requests of the server that wait for the client, except pings, with their methods.
     own_open: BTreeMap<String, String>,
-    /// True for each of the two that the client has declared: roots, forms.
+    /// Whether the client has declared roots, and whether it has declared forms.
     declared: (bool, bool),
-    /// The earliest time at which the host can write a form; `None` before `initialized`.
+    /// The earliest time at which the server can write a form; `None` before `initialized`.
     shows_forms_from: Option<Time>,
-    /// The number of times that the host can still send `roots/list`, and true if it must.
+    /// The number of times that the server can still send `roots/list`, and true if it must.
     roots_due: (usize, bool),
     /// The last answer to `roots/list`, until the application receives the folders.
     pub folders: Option<String>,
@@ -131,17 +131,17 @@ pub struct Ledger {
     pub last_mentions: [u64; 2],
     pub status: Option<u16>,
     pub close_code: Option<u16>,
-    /// True if the host has got the end of the client's stream. It then only answers the calls of the client.
+    /// True if the server has got the end of the client's stream. It then only answers the calls of the client.
     pub has_hung_up: bool,
     pub has_ended: bool,
-    /// The time of the latest write, then that of the reported end, by the clock of the host.
+    /// The time of the latest write, then that of the reported end, by the clock of the server.
     pub moved_at: Time,
     pub digest: u64,
 }
 
 impl Ledger {
-    /// Creates a ledger. `consent`: given, if it is not required; `changes`: the number of changes of the tools so far; `room`: the limits
-    /// of open calls and of their bytes; `requests`: the limit of the requests of the host.
+    /// Creates a ledger. `consent` is given if it is not required. `changes` is the number of changes of the tools so
+    /// far, `room` the limits of open calls and of their bytes, and `requests` the limit of the server's requests.
     pub fn new(
         standing: Standing,
         consent: Consent,
@@ -167,7 +167,7 @@ impl Ledger {
         !self.has_ended && self.status == Some(101) && self.close_code.is_none()
     }
 
-    /// Records bytes that the host read.
+    /// Records bytes that the server read.
     pub fn on_received(&mut self, now: Time, bytes: &[u8], oracle: &mut Oracle) {
         self.now = now;
         for item in self.received.take(bytes) {
@@ -332,7 +332,7 @@ impl Ledger {
         self.pending.iter().any(|request| request.call == Some(call) && request.doomed)
     }
 
-    /// Records bytes that the host wrote, after these actions of the person.
+    /// Records bytes that the server wrote, after these actions of the person.
     pub fn on_sent(&mut self, now: Time, bytes: &[u8], past: &Past, oracle: &mut Oracle) {
         if !bytes.is_empty() && !self.has_ended {
             self.moved_at = now;
@@ -414,7 +414,7 @@ impl Ledger {
         }
     }
 
-    /// Records a request of the host.
+    /// Records a request of the server.
     fn own_request(&mut self, (now, id): (Time, &str), method: &str, text: &str, oracle: &mut Oracle) {
         let honest = self.standing == Standing::Honest;
         if method == "roots/list" {
@@ -492,10 +492,9 @@ impl Ledger {
         }
     }
 
-    /// Checks the refusal of a call as one too many. The refusal is right only at a limit, and
-    /// never for a call that ends diffs, since such a call can free the room. The ledger can count
-    /// more open calls than the host did at the refusal: calls that came after it, and calls whose
-    /// answers are not written yet. So the check is lenient.
+    /// Checks the refusal of a call as one too many. The refusal is right only at a limit, and never for a call that
+    /// ends diffs, since such a call can free the room. The ledger can count more open calls than the server did at the
+    /// refusal: calls that came after it, and calls whose answers are not written yet. So the check is lenient.
     fn check_busy(&self, request: &Request, oracle: &mut Oracle) {
         let (calls, room) = self.room;
         let open = self.pending.len() + self.echoes.len();

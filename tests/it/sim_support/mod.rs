@@ -1,9 +1,9 @@
 //! Simulates a whole editor and all programs that attach to it. One seed is one run, and the same seed gives the same
 //! run.
 //!
-//! Several agents and one host share a network that cuts, delays, stalls and loses bytes, on clocks that jump, beside
-//! peers that break rules, under an oracle. The simulation does not use the internals of the machines: it drives them
-//! like a loop, reads the bytes on the wires, and keeps ledgers. From the top:
+//! Several agents and one server share a network that cuts, delays, stalls and loses bytes. Their clocks jump, other
+//! peers break rules, and an oracle checks it all. The simulation does not use the internals of the machines: it
+//! drives them like a loop, reads the bytes on the wires, and keeps ledgers. From the top:
 //!
 //! - [`run`]: a seed from its beginning to its end, and the report;
 //! - [`script`]: the events of a run, step by step; [`world`]: the movement of bytes and time;

@@ -25,18 +25,18 @@ pub enum Peer {
 /// A connection.
 #[derive(Debug)]
 pub struct Cable {
-    /// The id of the connection at the host; `None` once the host has closed the connection.
+    /// The id of the connection at the server; `None` once the server has closed the connection.
     pub conn: Option<ConnId>,
     pub peer: Peer,
     pub up: Link,
     pub down: Link,
-    /// The number of bytes that the last write of the host has left over.
+    /// The number of bytes that the last write of the server left unwritten.
     pub unwritten: usize,
     /// True if the last write has found no room for all of its bytes, and the reader has read nothing since.
     pub up_is_full: bool,
     pub down_is_full: bool,
     /// True if the end of the transport came while the receiver slept.
-    pub missed_by_host: bool,
+    pub missed_by_server: bool,
     pub missed_by_peer: bool,
     /// True if the line is broken: nothing arrives on it.
     pub is_dead: bool,
@@ -54,7 +54,7 @@ impl Cable {
             unwritten: 0,
             up_is_full: false,
             down_is_full: false,
-            missed_by_host: false,
+            missed_by_server: false,
             missed_by_peer: false,
             is_dead: false,
             is_bulky,
@@ -103,7 +103,7 @@ impl Cable {
         !self.up_is_full || !self.up.is_open() || self.up.is_abandoned()
     }
 
-    /// Returns true if the host can write.
+    /// Returns true if the server can write.
     pub fn takes_down(&self) -> bool {
         !self.down_is_full || !self.down.is_open() || self.down.is_abandoned()
     }

@@ -54,7 +54,7 @@ invariants! {
     AnsweredOnce,
     /// law 8: a refused operation leaves no trace
     RefusalsFree,
-    /// law 10: a host whose client does not read goes on reading
+    /// law 10: a server whose client does not read goes on reading
     Rest,
     /// I2, I6, I9, I15: no answer comes without a request, and an id is echoed byte for byte
     NothingUnasked,
@@ -62,8 +62,7 @@ invariants! {
     StaleHandles,
     /// I5: after a cancellation no message names the call
     SilenceAfterCancel,
-    /// I10, I24: no `null` where a member is absent, no id `null`, no member that is none of
-    /// JSON-RPC's
+    /// I10, I24: no `null` where a member is absent, no id `null`, and no member that JSON-RPC does not define
     Envelope,
     /// I12, I19: a call ends by its deadline, and not before
     CallDeadline,
@@ -86,7 +85,7 @@ invariants! {
     Coalescing,
     /// I31: a change of the tools is announced at most once until the tools are listed
     ListChanged,
-    /// I34: a connection whose peer is silent ends in time, and one that has only slept does not
+    /// I34: a connection whose peer is silent ends in time, and one whose machine only slept stays
     Liveness,
     /// I35: nothing of one connection shows at another
     CrossTalk,

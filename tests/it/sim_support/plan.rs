@@ -135,7 +135,7 @@ impl Plan {
     }
 
     /// Returns the settings of the editor.
-    pub fn host(&self) -> ServerConfig {
+    pub fn server(&self) -> ServerConfig {
         let mut policy = Policy::new(PORT, Auth::Token(token()));
         policy.auth_failure = self.auth_failure;
         let mut server =
@@ -155,12 +155,11 @@ impl Plan {
         if !self.pings {
             (server.ws.keepalive, server.mcp.keepalive) = (None, None);
         }
-        let mut host = server;
-        host.max_clients = self.connections;
-        host.max_pending_connections = self.outsiders;
-        host.debounce = self.debounce;
-        host.debounce_max = self.debounce * 4;
-        host
+        server.max_clients = self.connections;
+        server.max_pending_connections = self.outsiders;
+        server.debounce = self.debounce;
+        server.debounce_max = self.debounce * 4;
+        server
     }
 
     /// Returns the settings of an agent that offers this version, declares these folders, and shows

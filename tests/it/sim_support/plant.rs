@@ -45,9 +45,9 @@ bugs! {
     HidesDeadline => NothingUnseen,
     /// The loop is woken every few milliseconds.
     WakesForNothing => TimerStorm,
-    /// The host keeps the bytes that it read.
+    /// The server keeps the bytes that it read.
     Hoards => Bounded,
-    /// The host does not read from a client that does not read.
+    /// The server does not read from a client that does not read.
     StopsReading => Rest,
     AnswersTwice => AnsweredOnce,
     NeverAnswers => AnsweredOnce,
@@ -110,7 +110,7 @@ bugs! {
     TurnsRequestsAround => OwnIds,
     /// A client that declared no folders is asked for them.
     AsksAnyoneForFolders => Roots,
-    /// The second question for the folders does not wait for the end of the first.
+    /// The second `roots/list` does not wait for the end of the first.
     AsksTwiceForFolders => Roots,
     NeverAsksForFolders => Roots,
     /// The folders that an event reports are not those of the answer.
@@ -123,11 +123,11 @@ bugs! {
     TakesAnyFormAnswer => Forms,
     /// A form is sent to a client that shows none.
     SendsFormsToAnyone => Forms,
-    /// A form does not wait for a client that has just come.
+    /// A form does not wait until a new client has settled.
     SendsFormsAtOnce => Forms,
     /// The person is not asked about clients.
     NeedsNoConsent => Consent,
-    /// The person is asked about a client beside another one, and in the quiet time.
+    /// The person is asked about a client while another question is open, and in the quiet time.
     AsksAtOnce => Consent,
     /// The person is not asked about some clients.
     ForgetsAQuestion => Consent,
@@ -161,18 +161,18 @@ pub type Snapshot = (bool, usize, Option<Time>);
 /// The time for the last bytes of a connection.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// The host, with a fault or without.
+/// The server, with a fault or without.
 pub struct Subject {
-    pub host: Server,
+    pub server: Server,
     bug: Option<Bug>,
     now: Time,
     /// The output that the fault leads to.
     outs: BTreeMap<ConnId, Vec<u8>>,
     /// True if such output came outside of a pass, and a pass must offer it.
     has_more: bool,
-    /// The connections that the host has closed with output in `outs`, and the times.
+    /// The connections that the server has closed with output in `outs`, and the times.
     over: Vec<(ConnId, Time)>,
-    /// True from the first poll of a pass to its `Wait`, and from the `Wait` of the host in it.
+    /// True from the first poll of a pass to its `Wait`, and from the `Wait` of the server in it.
     is_passing: bool,
     host_waits: bool,
     /// The last offer, and those that found no room in this pass.
@@ -213,7 +213,7 @@ impl Subject {
         }
         Self {
             mark: config.ws.outgoing,
-            host: Server::new(config),
+            server: Server::new(config),
             bug,
             now: Time::ZERO,
             outs: BTreeMap::new(),
@@ -234,7 +234,7 @@ impl Subject {
         }
     }
 
-    /// Returns true every so many times.
+    /// Returns true once in so many calls.
     fn every(&mut self, times: usize) -> bool {
         self.count += 1;
         self.count % times == 0
@@ -243,10 +243,10 @@ impl Subject {
     pub fn connect(&mut self, now: Time) -> ConnId {
         self.now = self.now.max(now);
         self.connected += 1;
-        self.host.connect(now)
+        self.server.connect(now)
     }
 
-    /// Returns the latest time that the host has seen.
+    /// Returns the latest time that the server has seen.
     pub const fn now(&self) -> Time {
         self.now
     }
@@ -260,21 +260,21 @@ impl Subject {
 
     pub fn feed_eof(&mut self, now: Time, conn: ConnId) {
         self.now = self.now.max(now);
-        self.host.feed_eof(now, conn);
+        self.server.feed_eof(now, conn);
     }
 
     pub fn wants_input(&self, conn: ConnId) -> bool {
         let planted = self.outs.get(&conn).map_or(0, Vec::len);
         let is_stopped = self.bug == Some(Bug::StopsReading) && planted >= self.mark;
-        self.host.wants_input(conn) && !is_stopped
+        self.server.wants_input(conn) && !is_stopped
     }
 
     pub fn wants_output(&self, conn: ConnId) -> bool {
-        self.host.wants_output(conn) || self.outs.get(&conn).is_some_and(|out| !out.is_empty())
+        self.server.wants_output(conn) || self.outs.get(&conn).is_some_and(|out| !out.is_empty())
     }
 
     pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
-        self.host.space(conn)
+        self.server.space(conn)
     }
 
     pub fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
@@ -285,24 +285,24 @@ impl Subject {
         if self.bug == Some(Bug::Hoards) {
             self.hoard.extend(std::iter::repeat_n(1, n * 20));
         }
-        self.host.filled(now, conn, n);
+        self.server.filled(now, conn, n);
     }
 
     pub fn trim(&mut self, conn: ConnId) {
-        self.host.trim(conn);
+        self.server.trim(conn);
     }
 
     pub fn waits_for_consent(&self, conn: ConnId) -> bool {
-        self.host.agent(conn.into()).is_some_and(|agent| agent.waits_for_consent())
+        self.server.agent(conn.into()).is_some_and(|agent| agent.waits_for_consent())
     }
 
     pub fn allow(&mut self, conn: ConnId) -> bool {
         self.allowed = Some(conn);
-        self.host.agent_mut(conn.into()).allow()
+        self.server.agent_mut(conn.into()).allow()
     }
 
     pub fn deadline(&self) -> Option<Time> {
-        let honest = self.host.deadline();
+        let honest = self.server.deadline();
         match self.bug {
             Some(Bug::StuckDeadline) if self.connected > 1 => Some(honest.unwrap_or(self.now).min(self.now)),
             Some(Bug::HidesDeadline) if self.connected > 1 => {
@@ -322,7 +322,7 @@ impl Subject {
     pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
         self.now = self.now.max(now);
         if self.bug.is_none() {
-            return self.host.poll(now);
+            return self.server.poll(now);
         }
         self.is_passing = true;
         self.full.extend(self.offered.take());
@@ -330,14 +330,14 @@ impl Subject {
             return Output::Event(event);
         }
         while !self.host_waits {
-            match self.host.poll(now) {
+            match self.server.poll(now) {
                 Output::Event(event) => match self.change(event) {
                     Some(event) => return Output::Event(event),
                     None => continue,
                 },
                 Output::Write { conn, bytes } => {
                     let new = bytes.to_vec();
-                    self.host.written(conn, new.len());
+                    self.server.written(conn, new.len());
                     let new = self.mangle(conn, &new);
                     self.outs.entry(conn).or_default().extend(new);
                 }
@@ -346,8 +346,7 @@ impl Subject {
             }
             self.allowed = None;
         }
-        // The host counts all of the output as written. It would wait no longer than 2 s for the
-        // writing.
+        // The server counts all of the output as written. It would wait no longer than 2 s for the writing.
         let ends = |(conn, since): &(ConnId, Time)| {
             self.outs.get(conn).is_none_or(Vec::is_empty) || self.now >= since.saturating_add(DRAIN)
         };
@@ -368,7 +367,7 @@ impl Subject {
 
     pub fn written(&mut self, conn: ConnId, n: usize) {
         if self.bug.is_none() {
-            return self.host.written(conn, n);
+            return self.server.written(conn, n);
         }
         if n > 0 {
             self.offered = None;
@@ -408,10 +407,10 @@ impl Subject {
                     let diff = other.open_diffs().next().filter(|_| other.id() != agent);
                     diff.map(|(call, tab)| (other.id(), call, tab.to_owned()))
                 };
-                let another = self.host.agents().find_map(of);
+                let another = self.server.agents().find_map(of);
                 if let Some((agent, call, tab_name)) = another {
                     let why = *why;
-                    let _ = self.host.call(call).respond(&ToolResult::text("DIFF_REJECTED"));
+                    let _ = self.server.call(call).respond(&ToolResult::text("DIFF_REJECTED"));
                     self.extra.push(ServerEvent::DiffClosed { agent, call, tab_name, reason: why });
                 }
             }
@@ -446,16 +445,16 @@ impl Subject {
         Some(event)
     }
 
-    /// Returns the facts that a refusal leaves unchanged: whether there is output, that of the fault, and the deadline.
-    /// More output of the host is a message too many for the ledger. A deadline that has come without a pass, as with
-    /// the time of a new connection, counts as now.
+    /// Returns what a refusal must leave unchanged: whether the server has output, how much output the fault has, and
+    /// the deadline. The length of the server's output is not compared: the ledger finds a message too many. A deadline
+    /// that has passed without a pass, as with the time of a new connection, counts as now.
     pub fn snapshot(&self, conn: ConnId) -> Snapshot {
         let planted = self.outs.get(&conn).map_or(0, Vec::len);
-        (self.host.wants_output(conn), planted, self.host.deadline().map(|due| due.max(self.now)))
+        (self.server.wants_output(conn), planted, self.server.deadline().map(|due| due.max(self.now)))
     }
 
-    /// Returns true if the fault accepts a refused answer. Another fault leaves a trace of the
-    /// refusal.
+    /// Lets the fault act on a refused answer. Returns true if the fault accepts the answer; other faults leave a trace
+    /// of the refusal.
     pub fn after_refusal(&mut self, call: CallId) -> bool {
         match self.bug {
             Some(Bug::RefusalLeavesAByte) => {
@@ -463,7 +462,7 @@ impl Subject {
                 false
             }
             Some(Bug::RefusalSetsATimer) => {
-                self.host.select(self.now, Selection::new("/w/b.txt", Range::default(), ""));
+                self.server.select(self.now, Selection::new("/w/b.txt", Range::default(), ""));
                 false
             }
             Some(Bug::TakesStaleAnswers) => true,
@@ -481,8 +480,8 @@ impl Subject {
         }
     }
 
-    /// Returns the host and the hoard, without the memory that the fault itself needs.
-    pub fn into_what_is_held(self) -> (Server, Vec<u8>) {
-        (self.host, self.hoard)
+    /// Returns the server and the hoarded bytes, without the other memory that the fault needs.
+    pub fn into_held_memory(self) -> (Server, Vec<u8>) {
+        (self.server, self.hoard)
     }
 }

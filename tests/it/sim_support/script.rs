@@ -43,15 +43,15 @@ impl World {
     }
 
     fn editor_lives(&mut self) {
-        if self.host_asleep_until.is_none() && self.shut_down.is_none() {
-            let time = self.host_clock.time_at(self.now);
-            self.turn_host();
+        if self.server_asleep_until.is_none() && self.shut_down.is_none() {
+            let time = self.server_clock.time_at(self.now);
+            self.turn_server();
             let Self { editor, subject, oracle, plan, .. } = self;
             editor.live(time, plan, subject, oracle);
         }
     }
 
-    /// Connects more strangers than the host has room for.
+    /// Connects more strangers than the server has room for.
     fn crowd(&mut self) {
         for _ in 0..self.plan.outsiders + 2 {
             self.attack();
@@ -123,8 +123,8 @@ impl World {
 
     /// Ends a connection whose socket failed, without writing the rest of its output.
     fn socket_fails(&mut self) {
-        let time = self.host_clock.read(self.now);
-        let awake = self.host_asleep_until.is_none();
+        let time = self.server_clock.read(self.now);
+        let awake = self.server_asleep_until.is_none();
         let Some(conn) = self.cable().and_then(|cable| cable.conn.filter(|_| awake)) else { return };
         self.subject.lose(time, conn);
         self.oracle.note(|| format!("the socket of {conn:?} fails"));
@@ -154,7 +154,7 @@ impl World {
         let until = self.now.saturating_add(span);
         match self.random.below(4) {
             0 => {
-                self.host_sleeps(until);
+                self.server_sleeps(until);
                 self.oracle.hit("sleep: editor");
             }
             1 | 2 => {
@@ -167,15 +167,15 @@ impl World {
         self.oracle.note(|| format!("somebody sleeps for {span:?}"));
     }
 
-    fn host_sleeps(&mut self, until: Time) {
-        self.host_asleep_until = Some(until);
+    fn server_sleeps(&mut self, until: Time) {
+        self.server_asleep_until = Some(until);
         if let Some((_, slept)) = &mut self.shut_down {
             *slept = true;
         }
     }
 
     /// Lets all machines sleep. With a clean network and a running editor, a connection that was in order before must
-    /// exist afterwards (I34).
+    /// still exist afterwards (I34).
     fn laptop_sleeps(&mut self, span: Duration) {
         self.settle();
         let well = |world: &Self| -> Vec<(usize, ide_mcp::ide::ConnId)> {
@@ -184,7 +184,7 @@ impl World {
                     if !cable.is_dead && cable.up.is_open() && cable.down.is_open() =>
                 {
                     let rested = cable.next_arrival(world.now).is_none() && cable.unwritten == 0;
-                    let awake = world.agents[at].is_awake() && world.host_asleep_until.is_none();
+                    let awake = world.agents[at].is_awake() && world.server_asleep_until.is_none();
                     (world.agents[at].is_ready && rested && awake).then_some((at, conn))
                 }
                 _ => None,
@@ -193,7 +193,7 @@ impl World {
         };
         let before = if self.plan.quality == Quality::Clean { well(self) } else { Vec::new() };
         let until = self.now.saturating_add(span);
-        self.host_sleeps(until);
+        self.server_sleeps(until);
         for agent in &mut self.agents {
             agent.asleep_until = Some(until);
         }
@@ -211,7 +211,7 @@ impl World {
     fn clock_jumps(&mut self) {
         let span = Duration::from_millis([10, 1_000, 45_000, 4_000_000][self.random.below(4)]);
         if self.random.one_in(2) {
-            self.host_clock.jump(span);
+            self.server_clock.jump(span);
             if let Some((_, slept)) = &mut self.shut_down {
                 *slept = true;
             }
@@ -225,14 +225,14 @@ impl World {
 
     /// Shuts the editor down and starts it again.
     fn restart(&mut self) {
-        if self.host_asleep_until.is_some() {
+        if self.server_asleep_until.is_some() {
             return;
         }
         self.shut_down();
         self.wait_for_shutdown();
-        self.host_asleep_until = None;
+        self.server_asleep_until = None;
         self.advance(Duration::from_millis(10));
-        self.replace_host();
+        self.replace_server();
         let pause = Duration::from_millis(self.random.number() % 9_000);
         self.advance(pause);
         self.is_listening = true;
@@ -244,26 +244,26 @@ impl World {
     fn wait_for_shutdown(&mut self) {
         self.advance(Duration::from_millis(4_500));
         let slept = self.shut_down.is_some_and(|(_, slept)| slept);
-        while !slept && self.oracle.is_content() && self.subject.host.connections().next().is_some() {
+        while !slept && self.oracle.is_content() && self.subject.server.connections().next().is_some() {
             self.advance(Duration::from_millis(500));
         }
     }
 
-    /// Puts a new host in the place of the one that was shut down.
-    pub fn replace_host(&mut self) {
+    /// Replaces the server that was shut down by a new one.
+    pub fn replace_server(&mut self) {
         let slept = self.shut_down.is_some_and(|(_, slept)| slept);
-        let left = self.subject.host.connections().count();
+        let left = self.subject.server.connections().count();
         self.oracle
             .claim(left == 0 || slept, I::Shutdown, || format!("{left} connections outlive the editor"));
         if left > 0 {
-            // The host slept for too long, and is killed.
+            // The server slept for too long, and is killed.
             self.cables.iter_mut().for_each(|cable| cable.conn = None);
             self.ledgers.clear();
-            self.drop_host();
+            self.drop_server();
             self.editor.kill();
         } else {
             let most = self.held_at_rest();
-            let held = self.drop_host();
+            let held = self.drop_server();
             self.oracle.claim(held <= most, I::Bounded, || {
                 format!("{held} bytes are held without a connection, of {most}")
             });
@@ -285,7 +285,7 @@ impl World {
     /// Ends all disturbances, and checks that every agent then attaches and gets the selection.
     pub fn calm(&mut self) {
         let quiet = |world: &mut Self| {
-            world.host_asleep_until = world.host_asleep_until.map(|_| world.now);
+            world.server_asleep_until = world.server_asleep_until.map(|_| world.now);
             for agent in &mut world.agents {
                 agent.asleep_until = agent.asleep_until.map(|_| world.now);
             }
@@ -301,7 +301,7 @@ impl World {
         if self.random.one_in(4) && may_be_late {
             self.be_late();
         }
-        let time = self.host_clock.time_at(self.now);
+        let time = self.server_clock.time_at(self.now);
         if self.shut_down.is_none() && self.random.one_in(2) {
             self.editor.select(time, &mut self.subject, &mut self.oracle);
         }
@@ -314,11 +314,11 @@ impl World {
         self.judge_calm();
     }
 
-    /// Runs the loop of the host late every time. The host must find dead peers all the same (K1).
+    /// Runs the loop of the server late every time. The server must still find dead peers (K1).
     fn be_late(&mut self) {
         for _ in 0..4 {
             self.settle();
-            self.host_sleeps(self.now.saturating_add(Duration::from_secs(50)));
+            self.server_sleeps(self.now.saturating_add(Duration::from_secs(50)));
             self.advance(Duration::from_secs(51));
         }
         let dead = self.cables.iter().filter(|cable| cable.is_dead && cable.conn.is_some()).count();
@@ -332,7 +332,7 @@ impl World {
         self.oracle.claim(attached == places, I::Reconnect, || {
             format!("{attached} of {places} agents are attached after two quiet minutes")
         });
-        let there = self.subject.host.connections().count();
+        let there = self.subject.server.connections().count();
         let expected = self.cables.iter().filter(|cable| matches!(cable.peer, Peer::Agent(_))).count();
         self.oracle.claim(there <= expected, I::Liveness, || {
             format!("{there} connections are held for {expected} peers")
@@ -349,10 +349,10 @@ impl World {
     /// Ends the run, in good order or by killing the editor.
     pub fn finish(&mut self) {
         if self.random.one_in(3) {
-            // A killed host holds no more than the limits of its connections permit.
-            let there = self.subject.host.connections().count() as u64;
+            // A killed server holds no more than the limits of its connections permit.
+            let there = self.subject.server.connections().count() as u64;
             let each = 4 * self.plan.mark as u64 + 4 * super::plan::MESSAGE as u64;
-            let held = self.drop_host();
+            let held = self.drop_server();
             let most = self.held_at_rest() + there * each;
             self.oracle
                 .claim(held <= most, I::Bounded, || format!("{held} bytes are held by {there} connections"));
@@ -364,6 +364,6 @@ impl World {
         }
         self.shut_down();
         self.wait_for_shutdown();
-        self.replace_host();
+        self.replace_server();
     }
 }

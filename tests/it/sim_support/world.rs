@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!  agents ──┐                       ┌── Editor, the application
-//!           ├── cables ── Subject ──┤        (the host, with a fault or without)
+//!           ├── cables ── Subject ──┤        (the server, with a fault or without)
 //! hostile ─┘       │               └── Ledgers, one for each connection
-//!                   └── recorded at the host's end
+//!                   └── recorded at the server's end
 //! ```
 //!
 //! Only `settle` and `advance` move anything: `settle` lets all events of one moment happen, and `advance` goes from
-//! one such moment to the next. The loop of the host does only the work that its documentation asks for: a pass when
+//! one such moment to the next. The loop of the server does only the work that its documentation asks for: a pass when
 //! bytes came, a timer is due, or a socket with output has room again.
 
 mod carry;
@@ -53,10 +53,10 @@ pub struct World {
     pub now: Time,
     pub oracle: Oracle,
     pub subject: Subject,
-    pub host_clock: Clock,
+    pub server_clock: Clock,
     /// The end of the suspension of the editor.
-    pub host_asleep_until: Option<Time>,
-    /// The start of the shutdown, by the clock of the host, and whether the host has slept since.
+    pub server_asleep_until: Option<Time>,
+    /// The start of the shutdown, by the clock of the server, and whether the server has slept since.
     pub shut_down: Option<(Time, bool)>,
     pub is_listening: bool,
     pub editor: Editor,
@@ -73,7 +73,7 @@ pub struct World {
     places: usize,
     /// The number of turns in which nothing happened, since the start.
     idle: u64,
-    /// The number of connections whose end was not an event, since this host began.
+    /// The number of connections whose end was not an event, since this server began.
     outsiders: u64,
 }
 
@@ -88,9 +88,9 @@ impl World {
         Self {
             now: Time::from_millis(1),
             oracle: Oracle::new(traced),
-            subject: Subject::new(plan.host(), bug),
-            host_clock: Clock::new(plan.shaky, random.number()),
-            host_asleep_until: None,
+            subject: Subject::new(plan.server(), bug),
+            server_clock: Clock::new(plan.shaky, random.number()),
+            server_asleep_until: None,
             shut_down: None,
             is_listening: true,
             editor: Editor::new(&plan, random.number()),
@@ -134,9 +134,9 @@ impl World {
 
     /// Returns true if a timer of a machine is due.
     fn is_woken(&self) -> bool {
-        let host = self.subject.deadline().filter(|_| self.host_asleep_until.is_none());
+        let server = self.subject.deadline().filter(|_| self.server_asleep_until.is_none());
         let agents = self.agents.iter().filter(|agent| agent.is_awake()).filter_map(Agent::due);
-        agents.chain(host.map(|due| self.host_clock.shows(due))).any(|due| due <= self.now)
+        agents.chain(server.map(|due| self.server_clock.shows(due))).any(|due| due <= self.now)
     }
 
     /// Lets all events of this moment happen. Returns true if there was any.
@@ -163,29 +163,29 @@ impl World {
 
     /// Returns the time of the next event.
     fn next(&self) -> Option<Time> {
-        let host = self.host_asleep_until.or_else(|| {
-            let due = self.host_clock.shows(self.subject.deadline()?);
+        let server = self.server_asleep_until.or_else(|| {
+            let due = self.server_clock.shows(self.subject.deadline()?);
             Some(self.editor.next_action().map_or(due, |action| action.min(due)))
         });
-        let editor = self.editor.next_action().filter(|_| self.host_asleep_until.is_none());
+        let editor = self.editor.next_action().filter(|_| self.server_asleep_until.is_none());
         let agents = self.agents.iter().flat_map(|agent| match agent.asleep_until {
             Some(until) => [Some(until), None],
             None => [agent.due(), agent.connects_at()],
         });
         let hostiles = self.hostiles.iter().map(Hostile::next);
         let cables = self.cables.iter().map(|cable| cable.next_arrival(self.now));
-        [host, editor].into_iter().chain(agents).chain(hostiles).chain(cables).flatten().min()
+        [server, editor].into_iter().chain(agents).chain(hostiles).chain(cables).flatten().min()
     }
 
     fn wake(&mut self) {
-        let Self { agents, host_asleep_until, now, cables, subject, host_clock, ledgers, .. } = self;
+        let Self { agents, server_asleep_until, now, cables, subject, server_clock, ledgers, .. } = self;
         for agent in agents {
             agent.asleep_until.take_if(|until| *until <= *now);
         }
-        if host_asleep_until.take_if(|until| *until <= *now).is_some() {
-            for cable in cables.iter_mut().filter(|cable| cable.missed_by_host) {
-                cable.missed_by_host = false;
-                let time = host_clock.read(*now);
+        if server_asleep_until.take_if(|until| *until <= *now).is_some() {
+            for cable in cables.iter_mut().filter(|cable| cable.missed_by_server) {
+                cable.missed_by_server = false;
+                let time = server_clock.read(*now);
                 let Some(conn) = cable.conn else { continue };
                 subject.feed_eof(time, conn);
                 ledgers.get_mut(&conn).into_iter().for_each(|ledger| ledger.has_hung_up = true);
@@ -202,7 +202,7 @@ impl World {
         }
     }
 
-    /// Connects the agents whose time has come, if the host listens.
+    /// Connects the agents whose time has come, if the server listens.
     fn connect_agents(&mut self) -> bool {
         let mut any = false;
         for at in 0..self.agents.len() {
@@ -211,9 +211,8 @@ impl World {
                 continue;
             }
             any = true;
-            // A sleeping host counts as absent, although a real listener would keep the connection
-            // for it.
-            if self.is_listening && self.host_asleep_until.is_none() {
+            // A sleeping server counts as absent, although a real listener would keep the connection for it.
+            if self.is_listening && self.server_asleep_until.is_none() {
                 self.agents[at].connect(self.now, &self.plan);
                 self.join(Peer::Agent(at), Standing::Honest);
             } else {
@@ -239,7 +238,7 @@ impl World {
     }
 
     fn join(&mut self, peer: Peer, standing: Standing) -> ConnId {
-        let time = self.host_clock.time_at(self.now);
+        let time = self.server_clock.time_at(self.now);
         let conn = self.subject.connect(time);
         self.oracle.note(|| format!("{peer:?} connects as {conn:?}"));
         self.places = self.places.max(conn.index() + 1);
@@ -256,21 +255,21 @@ impl World {
         conn
     }
 
-    /// Runs the host, the agents and the hostile peers that are due without new bytes.
+    /// Runs the server, the agents and the hostile peers that are due without new bytes.
     fn do_what_is_due(&mut self) -> bool {
         let mut any = false;
-        if self.host_asleep_until.is_none() {
-            let time = self.host_clock.time_at(self.now);
+        if self.server_asleep_until.is_none() {
+            let time = self.server_clock.time_at(self.now);
             // The application answers after a turn of the loop.
             if self.subject.now() < time {
-                any |= self.turn_host();
+                any |= self.turn_server();
             }
             let Self { editor, subject, oracle, now, ledgers, .. } = self;
             any |= editor.decide(*now, time, subject, ledgers, oracle);
             any |= editor.run_actions(*now, time, subject, oracle);
             let due = self.subject.deadline();
             if due.is_some_and(|due| due <= time) {
-                any |= self.turn_host();
+                any |= self.turn_server();
             }
         }
         for at in 0..self.agents.len() {
@@ -298,15 +297,15 @@ impl World {
         any
     }
 
-    /// Runs one turn of the loop of the host. Returns true if anything happened.
-    pub fn turn_host(&mut self) -> bool {
+    /// Runs one turn of the loop of the server. Returns true if anything happened.
+    pub fn turn_server(&mut self) -> bool {
         self.pass(None)
     }
 
-    /// Runs a pass of the host, in which the socket of this cable takes bytes. The others take theirs when it is the turn of
-    /// their cable, so that the cuts of what is read do not decide how much waits together.
+    /// Runs a pass of the server in which only the socket of this cable takes bytes. The other sockets take theirs in
+    /// the turns of their own cables: otherwise the cuts of the input would decide how much output waits together.
     fn pass(&mut self, writable: Option<usize>) -> bool {
-        let latest = self.host_clock.time_at(self.now);
+        let latest = self.server_clock.time_at(self.now);
         let (mut time, mut any) = (latest, false);
         while self.oracle.is_content() {
             let announced = self.subject.deadline().is_some_and(|due| due <= latest);
@@ -341,7 +340,7 @@ impl World {
                     any |= n > 0;
                     if let Some(ledger) = self.ledgers.get_mut(&conn) {
                         ledger.on_sent(
-                            self.host_clock.latest(),
+                            self.server_clock.latest(),
                             &message,
                             &self.editor.past,
                             &mut self.oracle,
@@ -354,23 +353,23 @@ impl World {
                         format!("the end of {conn:?} was not announced")
                     });
                     any = true;
-                    self.let_go(conn);
+                    self.close_socket(conn);
                 }
                 Output::Wait(due) => {
                     self.oracle.claim(due.is_none_or(|due| due > latest), I::ClockMovesOn, || {
-                        format!("the host is due at {due:?} after a turn at {latest:?}")
+                        format!("the server is due at {due:?} after a turn at {latest:?}")
                     });
                     return any;
                 }
             }
             // A pass has the time of its first poll, even if the clock shows an earlier one later.
-            time = self.host_clock.read(self.now);
+            time = self.server_clock.read(self.now);
         }
         any
     }
 
     fn on_event(&mut self, time: Time, event: ServerEvent) {
-        self.oracle.note(|| super::ledger::short(&format!("host: {event:?}")));
+        self.oracle.note(|| super::ledger::short(&format!("server: {event:?}")));
         if let Some(conn) = event.agent().map(|agent| agent.conn().unwrap()) {
             let Self { editor, subject, oracle, ledgers, now, .. } = self;
             match ledgers.get_mut(&conn) {
@@ -394,11 +393,11 @@ impl World {
 
     /// Shuts the editor down in good order.
     pub fn shut_down(&mut self) {
-        let time = self.host_clock.time_at(self.now);
+        let time = self.server_clock.time_at(self.now);
         self.oracle.note(|| "the editor shuts down".into());
         self.oracle.hit("editor shuts down");
         self.is_listening = false;
-        self.subject.host.shutdown(time);
+        self.subject.server.shutdown(time);
         self.shut_down = Some((time, false));
         self.settle();
     }

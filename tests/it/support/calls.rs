@@ -1,7 +1,7 @@
 //! Law 7 for the IDE layer: the requests of a run in both directions, and the end of each.
 //!
-//! The text of its id identifies a request of the peer, so each id must be written in its own way in a script (`2` and
-//! `2.0` are the same id, written in two ways). Our own requests are numbered in the order that they were sent.
+//! A request of the peer is identified by its id as it is written. So a script must not write two ids alike, although
+//! it may use one id twice (`2` and `2.0` are the same id). Our own requests are numbered in the order of sending.
 
 use super::client_messages::TEXT;
 use super::frames::{self, Read};

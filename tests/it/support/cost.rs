@@ -1,4 +1,4 @@
-//! What a piece of work costs, without what else runs on the computer.
+//! What a piece of work costs, not counting other work on the computer.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ pub struct Cost {
     pub time: Duration,
     /// All allocated bytes, freed or not.
     pub allocated: u64,
-    /// The most bytes held at one time, beyond the bytes held before.
+    /// The peak of the held bytes, beyond the bytes held before.
     pub peak: u64,
     /// The bytes that are held afterwards, beyond the bytes held before.
     pub kept: i64,
@@ -30,10 +30,10 @@ pub fn of(work: impl FnOnce()) -> Cost {
 pub fn four_times_is_four_times(cost: impl Fn(usize) -> Cost) -> Result<(), String> {
     let (mut one, mut four) = (cost(1), cost(4));
     let slow = |one: &Cost, four: &Cost| four.time > one.time * 9 + Duration::from_millis(4);
-    // Without the processor time, a round is quiet only if nothing else runs in it.
+    // Where the processor time is unknown, a round is only reliable if nothing else runs meanwhile: try more often.
     let (most, enough) = if cfg!(unix) { (16, 4) } else { (100, 40) };
     for round in 0..most {
-        // These rounds are enough for a cost that is nearly sixteen times as much.
+        // A cost that is still nearly sixteen times as much after so many rounds is not noise.
         let is_hopeless = round >= enough && four.time > one.time * 12;
         if !slow(&one, &four) || is_hopeless {
             break;
@@ -56,8 +56,8 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
-/// Returns the time of day, instead of the processor time. Other work counts here, so the shortest of several runs
-/// matters more.
+/// Returns the time of a clock instead of the processor time. Other work counts here, so it matters even more to
+/// take the shortest of several runs.
 #[cfg(not(unix))]
 #[allow(clippy::disallowed_methods, reason = "real work takes real time")]
 fn cpu_time() -> Duration {

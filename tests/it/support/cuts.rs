@@ -19,7 +19,7 @@ pub enum CutName {
 }
 
 /// Returns the ways: whole, one byte at a time, five bytes at a time, and cut at every two points.
-/// Long bytes are cut only near both ends and near the borders of buffers.
+/// Long input is cut only near both ends and near the borders of buffers.
 pub fn ways(bytes: &[u8]) -> impl Iterator<Item = Cut<'_>> {
     let points = points(bytes.len());
     let twice = points.clone().into_iter().flat_map(move |first| {

@@ -142,12 +142,12 @@ impl Editor {
         editor
     }
 
-    /// Returns what the editor knows of its agent, which is there.
+    /// Returns what the editor knows of its agent, which must be attached.
     pub fn agent(&self) -> Agent<'_> {
         self.server.agent(self.conn.into()).unwrap()
     }
 
-    /// Returns the open diffs of the agent; none if it has gone.
+    /// Returns the open diffs of the agent; none if it is gone.
     pub fn open_diffs(&self) -> Vec<(CallId, &str)> {
         self.server.agent(self.conn.into()).into_iter().flat_map(Agent::open_diffs).collect()
     }

@@ -1,4 +1,5 @@
-//! An open WebSocket server, alone or joined to a client by links without delay; and what one pass of a machine gives.
+//! An open WebSocket server, alone or joined to a client by links without delay; and helpers for one pass of a
+//! machine.
 
 use super::frames::HEAD;
 use ide_mcp::testing::{Pair, Random, pass, pass_with};

@@ -1,4 +1,4 @@
-//! The laws by name, and how a test fails that found a broken one.
+//! The laws by name, and how a test reports a broken one.
 
 use std::fmt;
 use std::panic::resume_unwind;

@@ -1,8 +1,8 @@
 //! The eleven laws of `Machine` as one test: `laws(&subject)`.
 //!
-//! A [`Subject`] makes its machine, the valid input, and the reactions of an application;
-//! everything else is common to all subjects. The order of the checks is the order of the laws.
-//! [`Run`] asserts the laws about every single output (3, 4, 5, and of 11 the bytes) in each of the checks.
+//! A [`Subject`] supplies its machine, the valid input, and an application that reacts; everything else is common to
+//! all subjects. The order of the checks is the order of the laws. In each check, [`Run`] asserts the laws that concern
+//! every single output: 3, 4, 5, and the part of 11 about bytes.
 
 pub use super::law::{Broken, Law, broken};
 pub use super::subject::{Calls, EventOf, LATE, Record, Subject};
@@ -109,8 +109,8 @@ fn cuts<S: Subject>(subject: &S) {
     }
 }
 
-/// Checks law 3 after random prefixes of the scripts. The transport ends the connection, or time,
-/// or input against `wants_input`.
+/// Checks law 3 after random prefixes of the scripts. What ends the connection is the transport, a timeout, or input
+/// fed against `wants_input`.
 fn one_ending<S: Subject>(subject: &S) {
     for script in subject.scripts() {
         for seed in 0..24 {
@@ -346,8 +346,8 @@ fn linear<S: Subject>(subject: &S) {
     }
 }
 
-/// Checks the part of law 10 that concerns one machine. Above the mark the machine takes as much as
-/// a peer that holds the law can have unwritten, so that the peer gets to read. It delivers all of
+/// Checks the part of law 10 that concerns one machine. Above its high-water mark the machine must still read as much
+/// as a peer that obeys the law can have left to write; otherwise that peer would never read again. It delivers all of
 /// that once its output is written.
 fn rest<S: Subject>(subject: &S) {
     let name = subject.name();
@@ -383,9 +383,9 @@ fn rest<S: Subject>(subject: &S) {
     run.finish();
 }
 
-/// Checks the part of law 11 that concerns time: a loop that sleeps until a socket is ready, or until the time of the last
-/// `Wait`, sees and writes the same, and at the same times, as a loop that passes in each millisecond. The sockets are
-/// short, slow, or break.
+/// Checks the part of law 11 that concerns time: a loop that sleeps until a socket is ready, or until the time of the
+/// last `Wait`, sees and writes the same, and at the same times, as a loop that makes a pass every millisecond. The
+/// sockets take few bytes at a time, are slow, or break.
 fn driven<S: Subject>(subject: &S) {
     let scripts = subject.scripts();
     for seed in 0..90 {
@@ -415,7 +415,7 @@ fn open<S: Subject>(run: &mut Run<'_, S>) {
     run.write(usize::MAX);
 }
 
-/// Returns a script, a script with a few changes, or random bytes behind the beginning of a script.
+/// Returns a script, a script with a few changes, or the beginning of a script followed by random bytes.
 fn any_input<S: Subject>(subject: &S, random: &mut Random) -> Vec<u8> {
     let scripts = subject.scripts();
     let mut input = scripts[random.below(scripts.len())].clone();

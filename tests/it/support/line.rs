@@ -1,4 +1,5 @@
-//! A socket with a course of its own, and two loops over it: one sleeps as the rules of `Output` allow, and one never does.
+//! A simulated socket whose peer and network follow a plan, and two loops over it: one sleeps as the rules of `Output`
+//! allow, and one never sleeps.
 
 use super::law::{Law, broken};
 use super::subject::Subject;
@@ -7,7 +8,7 @@ use ide_mcp::{Machine as _, Output, Time};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// The number of turns of a course, and the milliseconds of one: more than any timeout of the subjects together.
+/// The number of turns, and the length of a turn in ms. Together they are longer than any timeout of the subjects.
 const TURNS: u64 = 1400;
 const TURN: u64 = 50;
 
@@ -55,11 +56,11 @@ impl Line {
     }
 
     /// Runs a loop over this line, with the application of this seed. Returns its events, its writes and its end, each
-    /// with the turn.
+    /// with its turn.
     pub fn play<S: Subject>(&self, subject: &S, app: u64, sleeps: bool) -> Vec<String> {
         let (mut machine, mut app) = (subject.make(Time::ZERO), subject.app(app));
         let (mut pieces, mut input) = (self.pieces.iter().peekable(), VecDeque::new());
-        let (mut held, mut course, mut wait, mut has_ended) = (0_usize, Vec::new(), Some(Time::ZERO), false);
+        let (mut held, mut record, mut wait, mut has_ended) = (0_usize, Vec::new(), Some(Time::ZERO), false);
         for turn in 0..TURNS {
             let now = Time::from_millis(turn * TURN);
             while let Some((_, piece)) = pieces.next_if(|(at, _)| *at <= turn) {
@@ -93,7 +94,7 @@ impl Line {
             let is_over = loop {
                 match machine.poll(now) {
                     Output::Event(event) => {
-                        course.push(format!("{turn}: {event:?}"));
+                        record.push(format!("{turn}: {event:?}"));
                         subject.react(&mut app, &mut machine, &event);
                     }
                     Output::Write { .. } if is_broken => {
@@ -115,16 +116,16 @@ impl Line {
                 }
             };
             if !written.is_empty() {
-                course.push(format!("{turn}: {}", written.escape_ascii()));
+                record.push(format!("{turn}: {}", written.escape_ascii()));
             }
             if is_over {
-                course.push(format!("{turn}: closed"));
+                record.push(format!("{turn}: closed"));
                 break;
             }
             if can_write && writes == 0 && machine.wants_output(()) {
                 broken(Law::LosesNothing, format_args!("{}: a loop wakes for room in vain", subject.name()));
             }
         }
-        course
+        record
     }
 }

@@ -17,7 +17,7 @@ pub fn events(server: &mut Server, now: Time) -> Vec<ServerEvent> {
                 );
                 events.push(event);
             }
-            // A write without an answer found no room.
+            // A write that is not reported counts as one that found no room.
             Output::Write { .. } | Output::Close(_) => {}
             Output::Wait(until) => {
                 assert!(until.is_none_or(|until| until > now), "law 4 at {now:?}: {until:?}");
@@ -28,7 +28,7 @@ pub fn events(server: &mut Server, now: Time) -> Vec<ServerEvent> {
 }
 
 /// Returns all that the client of this connection reads in a pass, with everything that comes once there is room. The
-/// other sockets take nothing. The events before it must have been polled.
+/// other sockets take nothing. All earlier events must have been polled.
 pub fn read_by(server: &mut Server, conn: ConnId) -> Vec<u8> {
     let mut read = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! A course of input that a run can repeat with any cutting of its bytes.
+//! A plan of input, which runs can repeat with the bytes cut in any way.
 
 use super::run::Run;
 use super::subject::Subject;
@@ -17,7 +17,8 @@ pub struct Plan {
 #[derive(Debug)]
 struct Step {
     at: Time,
-    /// True if something beside the connection brings the time in first, and the run polls all events.
+    /// True if something other than the connection first tells the machine the time, and the run polls all
+    /// events.
     aside: bool,
     bytes: Vec<u8>,
     then: Then,
@@ -152,8 +153,8 @@ impl Plan {
         }
         between(&mut run);
         run.finish();
-        // The end of the transport drops output. Input that is not wanted brings a poll before that end, in
-        // some cuttings only, and with the poll an output that is then dropped.
+        // The end of the transport drops output. In some cuttings, input that is not wanted leads to a poll
+        // before that end, and the poll offers output that is then dropped.
         let ends_unpolled = self.steps.iter().any(|step| matches!(step.then, Then::EofUnpolled));
         let written = if ends_unpolled { 0 } else { run.written() };
         Seen { events: run.shown().to_vec(), output: run.record().output.clone(), written }
@@ -170,7 +171,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Returns the first difference, in few words: the seed repeats the whole run.
+    /// Returns the first difference, in few words: the seed can repeat the whole run.
     pub fn difference(&self, other: &Self) -> String {
         let events = self.events.len().max(other.events.len());
         if let Some(at) = (0..events).find(|at| self.events.get(*at) != other.events.get(*at)) {

@@ -23,7 +23,7 @@ pub struct Run<'a, S: Subject> {
     is_passing: bool,
     /// True if the run has left the pass, and can have changed the machine since.
     has_left: bool,
-    /// True if the run has trimmed the machine since the last pass, or had a send refused. Neither must show.
+    /// True if the run has trimmed the machine since the last pass, or had a send refused. Neither may have an effect.
     has_trimmed: bool,
     has_refused: bool,
     /// True from the last event on.
@@ -194,7 +194,7 @@ impl<'a, S: Subject> Run<'a, S> {
         self.machine.feed(self.now, (), &vec![b' '; 256 * 1024 + 1]);
     }
 
-    /// Acts beside the connection, if the subject can, which brings in the time.
+    /// Acts on another connection, if the subject has one, which tells the machine the time.
     pub fn aside(&mut self, at: Time) {
         if self.subject.aside(&mut self.machine, at) {
             self.sees(at);
@@ -399,7 +399,7 @@ impl<'a, S: Subject> Run<'a, S> {
         self.after_the_end();
     }
 
-    /// Checks that nothing but writes and time acts after the last event.
+    /// Checks that after the last event only writes and time have an effect.
     fn after_the_end(&mut self) {
         let before = self.offer();
         self.machine.feed(self.now, (), b"\x81\x80\0\0\0\0GET / HTTP/1.1\r\n\r\n{}\n");

@@ -48,7 +48,7 @@ pub struct OneOfServer {
     server: Server,
     conn: ConnId,
     other: ConnId,
-    /// A connection that is over, whose place another connection has by now, and a call of the one that is over.
+    /// A connection that is over and whose slot was reused, and a call of that connection.
     gone: (ConnId, CallId),
     /// The latest time.
     now: Time,
@@ -85,7 +85,7 @@ impl OneOfServer {
             ServerEvent::Call { call, .. } => Some(call.id()),
             _ => None,
         });
-        // Without a tool for diffs, a call of another session takes the place.
+        // Without a tool for diffs, a call of another session takes its place.
         let call = called.unwrap_or_else(|| foreign().0);
         server.feed_eof(now, gone);
         server.feed_eof(now, gone);
@@ -113,7 +113,7 @@ impl OneOfServer {
         self.feed_other(now, &[masked(PING, b"aside"), text(&request(7, "ping"))].concat());
     }
 
-    /// Acts on the server in the place of the application.
+    /// Acts on the server as an application would.
     pub fn act(&mut self, act: impl FnOnce(&mut Server)) {
         act(&mut self.server);
     }

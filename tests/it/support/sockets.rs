@@ -14,7 +14,7 @@ const MARK: usize = 4096;
 /// The limit of a message: more than the longest message of a script.
 const MESSAGE: usize = 128 * 1024;
 
-/// Returns limits that all differ, so that a test notices if one stands in for another.
+/// Returns limits that all differ, so that a test notices if one is used for another.
 pub fn limits(outgoing: usize, message: usize) -> ws::Limits {
     let mut limits = ws::Limits::default();
     (limits.outgoing, limits.message, limits.head) = (outgoing, message, 7 * 1024);

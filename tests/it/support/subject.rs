@@ -66,8 +66,8 @@ pub trait Subject {
     /// machine was in all its states.
     fn must_refuse(&self) -> &'static [&'static str];
 
-    /// Acts on another connection of the same server, which brings in the time for all connections,
-    /// and has no other effect on this one. Returns false if there is no other connection.
+    /// Acts on another connection of the same server, which tells the time to all connections and has no other effect
+    /// on this one. Returns false if there is no other connection.
     fn aside(&self, _machine: &mut Self::Machine, _now: Time) -> bool {
         false
     }
@@ -137,7 +137,7 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// Notes that `what` was tried and whether the machine refused it.
+    /// Records that `what` was tried and whether the machine refused it.
     pub fn expect(&mut self, what: &'static str, refused: bool) {
         self.tried.insert(what);
         if !refused {
@@ -145,7 +145,7 @@ impl Refusals {
         }
     }
 
-    /// Notes that `what` was tried, and checks that its result is one of the allowed errors.
+    /// Records that `what` was tried, and checks that its result is one of the allowed errors.
     pub fn expect_err<T: fmt::Debug, E: fmt::Debug + PartialEq>(
         &mut self,
         what: &'static str,

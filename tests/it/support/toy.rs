@@ -29,7 +29,7 @@ pub struct Toy {
     input: Vec<u8>,
     /// The end of the consumed input.
     start: usize,
-    /// The position up to which the rest of the input has no end of a line.
+    /// The position up to which the rest of the input was searched and has no line ending.
     seen: usize,
     /// The number of bytes that can come before the next poll.
     allowed: usize,

@@ -142,17 +142,17 @@ impl Editor {
         let filler = if self.big && self.random.one_in(4) { 30_000 } else { 5 };
         let text = format!("{nonce}{}", "y".repeat(filler));
         let respond = |subject: &mut Subject, result: &ToolResult<'_>| {
-            subject.host.call(call).respond(result).map_err(gone)
+            subject.server.call(call).respond(result).map_err(gone)
         };
         let done = match open.map(|open| &mut open.what) {
-            _ if !well => subject.host.call(call).fail(ErrorObject::new(-7, nonce.as_str())),
+            _ if !well => subject.server.call(call).fail(ErrorObject::new(-7, nonce.as_str())),
             Some(What::Diff { tab, call }) => {
                 let outcome = match self.random.one_in(3) {
                     true => DiffOutcome::Rejected { tab_name: tab.clone() },
                     false => DiffOutcome::Accepted { contents: text },
                 };
                 match call.take() {
-                    Some(call) => subject.host.answer(call, &outcome),
+                    Some(call) => subject.server.answer(call, &outcome),
                     None => respond(subject, &written_answer(&outcome, Dialect::VsCode)),
                 }
             }
@@ -165,16 +165,16 @@ impl Editor {
             ),
             Some(What::File) => respond(subject, &ToolResult::text(format!("Opened file: {text}"))),
             Some(What::Prompt) => {
-                subject.host.call(call).respond_prompt(&PromptResult::text(text)).map_err(gone)
+                subject.server.call(call).respond_prompt(&PromptResult::text(text)).map_err(gone)
             }
             Some(What::Resource(uri)) => {
                 let result = ResourceResult::text(uri.as_str(), "", text);
-                subject.host.call(call).respond_resource(&result).map_err(gone)
+                subject.server.call(call).respond_resource(&result).map_err(gone)
             }
             Some(What::Raw) => {
                 let result =
                     serde_json::value::to_raw_value(&serde_json::json!({ "content": text })).unwrap();
-                subject.host.call(call).respond_raw(&result).map_err(gone)
+                subject.server.call(call).respond_raw(&result).map_err(gone)
             }
             Some(What::Tool) | None => respond(subject, &ToolResult::text(text)),
         };
@@ -195,7 +195,7 @@ impl Editor {
     ) {
         let before = subject.snapshot(conn_of(call));
         let input = Progress::new(reached).of(3.0).message("on its way");
-        let record = subject.host.call(call).progress(&input);
+        let record = subject.server.call(call).progress(&input);
         self.judge(call, before, record.map(drop), subject, oracle);
         if let (Some(open), Ok(_)) = (self.open.get_mut(&call), record) {
             if reached > open.reached {

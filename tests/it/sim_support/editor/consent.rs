@@ -96,7 +96,7 @@ impl Editor {
                 self.question = Question::default();
                 oracle.hit("consent: given");
             } else {
-                subject.host.agent_mut(conn.into()).disconnect(time);
+                subject.server.agent_mut(conn.into()).disconnect(time);
                 ledger.consent = Consent::Refused;
                 self.question.end(conn, time, true);
                 oracle.hit("consent: refused");

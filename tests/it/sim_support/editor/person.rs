@@ -38,7 +38,7 @@ impl Editor {
                 let before = std::mem::replace(&mut self.edition, self.random.number() % 3);
                 self.past.changes.extend((self.edition != before).then_some(time));
                 let tools = plan.tools(self.edition);
-                subject.host.set_tools(tools);
+                subject.server.set_tools(tools);
                 oracle.hit("tools set");
             }
             7 | 8 => self.request(time, subject, oracle),
@@ -46,7 +46,7 @@ impl Editor {
             9 => {
                 let request = self.requests.keys().nth(self.random.below(self.requests.len())).copied();
                 if let Some(request) = request {
-                    subject.host.cancel(request, Some("never mind"));
+                    subject.server.cancel(request, Some("never mind"));
                 }
             }
             10 => {
@@ -73,18 +73,18 @@ impl Editor {
         let filler = if self.big && self.random.one_in(8) { 100_000 } else { 3 };
         let text = format!("{}{}", selected(self.selected), "s".repeat(filler));
         self.selected_len = self.selected_len.max(text.len());
-        let record = subject.host.select(time, Selection::new("/w/a.txt", Range::default(), text));
+        let record = subject.server.select(time, Selection::new("/w/a.txt", Range::default(), text));
         oracle.claim(record == Selected::Whole, I::Selection, || format!("{record:?}"));
     }
 
     fn mention(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
         self.mentions += 1;
         let number = self.mentions;
-        let conns: Vec<ConnId> = subject.host.connections().collect();
+        let conns: Vec<ConnId> = subject.server.connections().collect();
         let to = conns.get(self.random.below(conns.len().max(1))).copied().filter(|_| self.random.one_in(2));
         let mention = Mention::new(format!("/w/mention-{number:08}"), None);
         let until = time.saturating_add(Duration::from_secs(30));
-        let taken = subject.host.mention(time, mention, to.map(AgentId::from));
+        let taken = subject.server.mention(time, mention, to.map(AgentId::from));
         oracle.note(|| format!("editor mentions {number} to {to:?}: {taken:?}"));
         if taken.is_ok() {
             self.waiting_mentions.insert(number, Mentioned { to, until, is_doubtful: false });
@@ -93,7 +93,7 @@ impl Editor {
         }
     }
 
-    /// Checks the mentions that the host wrote to this connection.
+    /// Checks the mentions that the server wrote to this connection.
     pub fn mentioned(&mut self, conn: ConnId, ledger: &mut Ledger, oracle: &mut Oracle) {
         for number in std::mem::take(&mut ledger.mentions) {
             let waiting = self.waiting_mentions.remove(&number);
@@ -132,10 +132,10 @@ impl Editor {
         let missed = match self.random.below(3) {
             0 => {
                 let uris = vec!["file:///w/a.txt".into()];
-                subject.host.diagnostics_changed(DiagnosticsChanged::Stale { uris })
+                subject.server.diagnostics_changed(DiagnosticsChanged::Stale { uris })
             }
-            1 => subject.host.active_editor_changed(Selection::new("/w/a.txt", Range::default(), "")),
-            _ => subject.host.notify_all("x/news", None::<&()>).unwrap(),
+            1 => subject.server.active_editor_changed(Selection::new("/w/a.txt", Range::default(), "")),
+            _ => subject.server.notify_all("x/news", None::<&()>).unwrap(),
         };
         oracle.hit("broadcast");
         for conn in missed.into_iter().filter_map(AgentId::conn) {
@@ -148,7 +148,7 @@ impl Editor {
 
     /// Sends a request to a client: a form, or another one.
     fn request(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
-        let conns: Vec<ConnId> = subject.host.connections().collect();
+        let conns: Vec<ConnId> = subject.server.connections().collect();
         let Some(conn) = conns.get(self.random.below(conns.len())).copied() else { return };
         let span = Duration::from_millis(300);
         let (timeout, deadline) = match self.random.below(3) {
@@ -160,7 +160,7 @@ impl Editor {
         let before = subject.snapshot(conn);
         self.forms += 1;
         let mark = self.random.one_in(2).then(|| nonce(self.forms));
-        let client = subject.host.agent_mut(conn.into());
+        let client = subject.server.agent_mut(conn.into());
         let pending = match &mark {
             Some(mark) => client.elicit_within(form(mark), timeout).map(|pending| pending.id()),
             None => client.request(method, None::<&()>, timeout),

@@ -20,7 +20,7 @@ pub type Row = (&'static str, Due, fn(&mut Script<'_>));
 /// The answer to a behavior.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Due {
-    /// The peer gets this status, or no answer if the host needed the room for other peers.
+    /// The peer gets this status, or no answer if the server needed the room for other peers.
     Status(u16),
     /// The peer gets the answer to a wrong token.
     Unauthorized,
@@ -40,10 +40,12 @@ pub const OUTSIDERS: &[Row] = &[
         s.head(&[("tok-0123", "tok-0124")]);
         s.talk(&[INITIALIZE, INITIALIZED, CONNECTED]);
     }),
-    ("outsider: from a page", Due::Status(403), |s| {
+    ("outsider: from a web page", Due::Status(403), |s| {
         s.head(&[("Upgrade: w", "Origin: https://evil.example\r\nUpgrade: w")])
     }),
-    ("outsider: from null", Due::Status(403), |s| s.head(&[("Upgrade: w", "Origin: null\r\nUpgrade: w")])),
+    ("outsider: from the origin null", Due::Status(403), |s| {
+        s.head(&[("Upgrade: w", "Origin: null\r\nUpgrade: w")])
+    }),
     ("outsider: fetched across sites", Due::Status(403), |s| {
         s.head(&[("Upgrade: w", "Sec-Fetch-Site: cross-site\r\nUpgrade: w")])
     }),
@@ -62,7 +64,7 @@ pub const OUTSIDERS: &[Row] = &[
     ("outsider: a chunked body", Due::Status(400), |s| {
         s.head(&[("Upgrade: w", "Transfer-Encoding: chunked\r\nUpgrade: w")])
     }),
-    ("outsider: two hosts", Due::Status(403), |s| {
+    ("outsider: two Host fields", Due::Status(403), |s| {
         s.head(&[("Connection:", "Host: 127.0.0.1:41111\r\nConnection:")])
     }),
     ("outsider: a head without end", Due::Status(431), |s| {
@@ -114,7 +116,7 @@ pub const INSIDERS: &[Row] = &[
         s.raw(&masked(0x01, b""));
         s.raw(&masked(0x00, b"").repeat(1_100));
     }),
-    ("insider: no UTF-8", Due::Close(1007), |s| s.raw(&masked(0x01, b"\xff"))),
+    ("insider: invalid UTF-8", Due::Close(1007), |s| s.raw(&masked(0x01, b"\xff"))),
     ("insider: binary", Due::Close(1003), |s| s.raw(&masked(0x82, b"{}"))),
     ("insider: closes with 1005", Due::Close(1002), |s| s.raw(&masked(0x88, &[0x03, 0xed]))),
     ("insider: closes with 3000", Due::Close(3000), |s| s.raw(&masked(0x88, &[0x0b, 0xb8]))),
@@ -126,12 +128,12 @@ pub const INSIDERS: &[Row] = &[
         let garbage = s.random.bytes(300);
         s.raw(&[b"\xff".as_slice(), &garbage].concat());
     }),
-    ("insider: no JSON, again and again", Due::Close(1008), |s| {
+    ("insider: invalid JSON, again and again", Due::Close(1008), |s| {
         for _ in 0..9 {
             s.send_text("garbage", &[]);
         }
     }),
-    ("insider: no JSON, a few times", Due::Stays, |s| {
+    ("insider: invalid JSON, a few times", Due::Stays, |s| {
         for text in ["{", "1", "null", "[1]", "\"\""] {
             s.send_text(text, &[]);
         }
@@ -157,8 +159,9 @@ pub const INSIDERS: &[Row] = &[
     ("insider: the same id twice", Due::Stays, |s| {
         let (one, other) = (s.mark(), s.mark());
         s.send_text(&diff("7", &one), &[("7", None)]);
-        // The second call is refused, unless the first one was answered before. With the end of the
-        // connection in the same read, that depended on the cuts: an answer after the end is refused.
+        // The second call is refused, unless the first one was answered before. The pause keeps the
+        // end of the connection out of the same read: then the cuts would decide, because an answer
+        // after the end is refused.
         s.pause(Duration::from_millis(20));
         s.send_text(&diff("7", &other), &[("7", None)]);
     }),

@@ -24,7 +24,7 @@ pub enum Consent {
 pub(super) struct Wait {
     /// When the call was read.
     read_at: Time,
-    /// The first rest after that with nothing unwritten: the session has the call since.
+    /// The first rest after that with nothing unwritten: from then on the session has the call.
     held_at: Option<Time>,
     is_cancelled: bool,
 }
@@ -32,8 +32,8 @@ pub(super) struct Wait {
 /// The requests whose events wait for the consent. All others are answered at once.
 const WAITING: [&str; 4] = ["tools/call", "prompts/get", "resources/read", "readFile"];
 
-/// The notifications that a client can get before the consent: they have no content of the editor, or the
-/// application addresses them to a client by their method.
+/// The notifications that a client can get before the consent: they contain nothing of the editor, or the
+/// application itself sends them to this client.
 const FREE: [&str; 4] = [
     "notifications/tools/list_changed",
     "notifications/resources/list_changed",
@@ -78,8 +78,8 @@ impl Ledger {
         }
     }
 
-    /// Records a rest with nothing unwritten: the session has every call that was read, and has dropped
-    /// those that were cancelled.
+    /// Records a rest with nothing unwritten: by now the session has every call that was read, and has
+    /// dropped those that were cancelled.
     pub(super) fn rest_waiting(&mut self, now: Time, oracle: &mut Oracle) {
         let Self { pending, silenced, .. } = self;
         pending.retain(|request| {

@@ -11,7 +11,7 @@ use crate::sim_support::{
     tap::selection_in,
 };
 
-/// The actions of the person, by the clock of the host.
+/// The actions of the person, by the clock of the server.
 #[derive(Debug)]
 pub struct Past {
     pub debounce: Duration,

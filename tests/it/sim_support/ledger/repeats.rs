@@ -12,7 +12,7 @@ const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 /// The time from the end of the settle time to the last repeat.
 const LAST: Duration = Duration::from_secs(5);
 
-/// The repeats of the selection that the host still must send, or can send: at once after a list, at the end of the
+/// The repeats of the selection that the server still must send, or can send: at once after a list, at the end of the
 /// settle time, and once later. The settle time begins after `initialized`, a list, or a change of the tools.
 ///
 /// A repeat has the earliest time at which it can be due, because its entry into the send buffer cannot be observed. A
@@ -26,9 +26,9 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Records that the settle time began, at `since` at the earliest: the client is initialized, or
-    /// the change of the tools has been written. The repeats of the settle time before are void, except
-    /// that one which was due can still wait.
+    /// Records that the settle time began, at `since` at the earliest: the client is initialized, or the change of the
+    /// tools has been written. Repeats of the settle time before no longer count, except one that was due already and
+    /// may still be waiting.
     pub fn settle(&mut self, now: Time, since: Time) {
         self.due.retain(|due| *due <= now);
         self.due.truncate(1);
@@ -36,8 +36,8 @@ impl Repeats {
         self.end_settling(since.saturating_add(SETTLE));
     }
 
-    /// Records a list of the tools, which the client asked for at `request`. A repeat that waits comes at once, and so
-    /// does the repeat of the list: they are one.
+    /// Records a list of the tools, which the client asked for at `request`. A waiting repeat comes at once, and so
+    /// does the repeat for the list: they are one and the same.
     pub fn list(&mut self, now: Time, request: Time) {
         self.due = vec![now];
         self.end_settling(request.saturating_add(SETTLE).min(self.since.saturating_add(LONGEST_SETTLING)));

@@ -1,4 +1,4 @@
-//! The effect of a fault on the output of the host.
+//! The effect of a fault on the output of the server.
 
 use ide_mcp::{ide::ConnId, ws::frame::Header};
 
@@ -10,7 +10,7 @@ use crate::sim_support::{
 };
 
 impl Subject {
-    /// Returns the whole frames of the server as the fault changes them.
+    /// Returns the complete frames of the server, as the fault changes them.
     pub(super) fn mangle(&mut self, conn: ConnId, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut rest = bytes;
@@ -59,7 +59,7 @@ impl Subject {
                     .iter()
                     .find(|(other, out)| **other != conn && out.is_empty())
                     .map(|(other, _)| *other);
-                if let Some(other) = other.filter(|other| self.host.wants_input(*other)) {
+                if let Some(other) = other.filter(|other| self.server.wants_input(*other)) {
                     self.outs.entry(other).or_default().extend_from_slice(whole);
                 }
             }

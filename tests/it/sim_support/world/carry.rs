@@ -1,4 +1,4 @@
-//! The bytes on the cables, cut as the seed decides, and recorded at the end of the host.
+//! The bytes on the cables, cut as the seed decides, and recorded at the end of the server.
 
 use ide_mcp::{ide::ConnId, testing::Link};
 
@@ -21,14 +21,14 @@ impl World {
         any
     }
 
-    /// Moves bytes from the peer to the host, and turns the host.
+    /// Moves bytes from the peer to the server, and turns the server.
     fn carry_up(&mut self, at: usize) -> bool {
         let wrote = self.peer_writes(at);
-        let awake = self.host_asleep_until.is_none();
-        let host_time = self.host_clock.read(self.now);
+        let awake = self.server_asleep_until.is_none();
+        let host_time = self.server_clock.read(self.now);
         let piece = self.cuts.of(&self.cables[at].up);
         let Self { cables, subject, now, .. } = self;
-        let Cable { up, up_is_full, missed_by_host, conn, .. } = &mut cables[at];
+        let Cable { up, up_is_full, missed_by_server, conn, .. } = &mut cables[at];
         up.piece = piece;
         let (mut received, mut ended) = (Vec::new(), false);
         if let Some(conn) = *conn {
@@ -45,19 +45,19 @@ impl World {
             if ended && awake {
                 subject.feed_eof(host_time, conn);
             }
-            *missed_by_host |= ended && !awake;
+            *missed_by_server |= ended && !awake;
         } else {
             up.abandon();
         }
-        self.bury(at);
+        self.end_peer(at);
         let conn = self.cables[at].conn;
         if let Some(ledger) = conn.and_then(|conn| self.ledgers.get_mut(&conn)) {
-            ledger.on_received(self.host_clock.time_at(self.now), &received, &mut self.oracle);
+            ledger.on_received(self.server_clock.time_at(self.now), &received, &mut self.oracle);
             ledger.has_hung_up |= ended && awake;
         }
         let received_any = !received.is_empty() || ended;
         if received_any && awake {
-            self.turn_host();
+            self.turn_server();
         }
         wrote || received_any
     }
@@ -88,7 +88,7 @@ impl World {
     }
 
     /// Ends the process of a peer that has sent its last byte.
-    fn bury(&mut self, at: usize) {
+    fn end_peer(&mut self, at: usize) {
         let Self { cables, agents, hostiles, oracle, .. } = self;
         let Cable { peer, up, conn, .. } = &mut cables[at];
         let over = match *peer {
@@ -108,12 +108,12 @@ impl World {
         }
     }
 
-    /// Moves bytes from the host to the peer, and turns the peer.
+    /// Moves bytes from the server to the peer, and turns the peer.
     fn carry_down(&mut self, at: usize) -> bool {
         let piece = self.cuts.of(&self.cables[at].down);
         let cable = &self.cables[at];
         let waits = cable.conn.is_some_and(|conn| self.subject.wants_output(conn)) && cable.takes_down();
-        let wrote = waits && self.host_asleep_until.is_none() && self.pass(Some(at));
+        let wrote = waits && self.server_asleep_until.is_none() && self.pass(Some(at));
         let Self { cables, subject, agents, hostiles, now, plan, .. } = self;
         let Cable { peer, down, down_is_full, missed_by_peer, conn, .. } = &mut cables[at];
         down.piece = piece;
@@ -165,8 +165,8 @@ impl World {
         wrote || read || ended
     }
 
-    /// Closes the socket of a connection at the end of the host.
-    pub(super) fn let_go(&mut self, conn: ConnId) {
+    /// Closes the socket of a connection at the end of the server.
+    pub(super) fn close_socket(&mut self, conn: ConnId) {
         for cable in self.cables.iter_mut().filter(|cable| cable.conn == Some(conn)) {
             cable.conn = None;
             cable.up.abandon();
@@ -175,19 +175,19 @@ impl World {
         self.outsider_ended(conn);
     }
 
-    /// Records the end of a connection that the host has finished. If the host reported no end, the connection was
-    /// never accepted, and the host counts its end.
+    /// Records the end of a connection that the server has finished. If the server reported no end, the connection
+    /// was never accepted, and the server counts its end.
     pub(super) fn outsider_ended(&mut self, conn: ConnId) {
         let Some(ledger) = self.ledgers.get_mut(&conn).filter(|ledger| !ledger.has_ended) else { return };
         ledger.has_ended = true;
         self.outsiders += 1;
-        let counted = self.subject.host.unauthenticated().total();
+        let counted = self.subject.server.unauthenticated().total();
         self.oracle.claim(counted >= self.outsiders, I::OneEnding, || {
             format!("{conn:?} is done, and its end was neither an event nor counted")
         });
         self.oracle.hit(match ledger.status {
-            Some(_) => "host: an outsider was refused",
-            None => "host: an outsider ended",
+            Some(_) => "server: an outsider was refused",
+            None => "server: an outsider ended",
         });
     }
 }

@@ -22,10 +22,10 @@ impl World {
         self.oracle.claim(idle < 20 + seconds / 2, I::TimerStorm, || {
             format!("the loop was woken {idle} times for nothing in {seconds} s")
         });
-        if self.host_asleep_until.is_some() {
+        if self.server_asleep_until.is_some() {
             return;
         }
-        let time = self.host_clock.latest();
+        let time = self.server_clock.latest();
         let mut blocked = Vec::new();
         let Self { subject, editor, oracle, ledgers, plan, cables, .. } = self;
         let attached = ledgers.values().filter(|ledger| ledger.is_attached()).count();
@@ -40,9 +40,9 @@ impl World {
             let cable = cables.iter().find(|cable| cable.conn == Some(*conn));
             let waiting = cable.map_or(0, |cable| cable.unwritten);
             let reads = cable.is_none() || subject.wants_input(*conn);
-            let agent = subject.host.agent((*conn).into());
-            // No honest agent sends as much as one message and the mark; some hostile peers do. Behind the end of
-            // its stream there is nothing to read.
+            let agent = subject.server.agent((*conn).into());
+            // Honest agents never send as much as one message and the mark; some hostile peers do. After the end of
+            // the stream there is nothing to read.
             let is_open = agent.is_none_or(|agent| agent.is_open());
             let is_agent = ledger.standing == Standing::Honest && ledger.is_attached() && is_open;
             oracle.claim(reads || !is_agent, I::Rest, || {
@@ -68,7 +68,7 @@ impl World {
         // A client that accepts pushes and has room has the selection, once the debounce is over.
         let selected_at = editor.past.selected_at(editor.selected);
         let rested = selected_at.is_some_and(|at| time >= at.saturating_add(plan.debounce * 4));
-        for agent in subject.host.agents().filter(|agent| rested && agent.accepts_pushes()) {
+        for agent in subject.server.agents().filter(|agent| rested && agent.accepts_pushes()) {
             let conn = agent.id().conn().unwrap();
             let Some(ledger) = ledgers.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
             let record = ledger.is_selection_known && ledger.last_selection == editor.selected;
@@ -103,7 +103,7 @@ impl World {
     fn check_shutdown(&mut self, time: Time) {
         let Some((since, slept)) = self.shut_down else { return };
         let ws::Limits { close, drain, .. } = ws::Limits::default();
-        for conn in self.subject.host.connections().filter(|_| !slept) {
+        for conn in self.subject.server.connections().filter(|_| !slept) {
             let Some(ledger) = self.ledgers.get(&conn) else { continue };
             let was_let_in = ledger.standing != Standing::Outsider && ledger.status == Some(101);
             let limit = match ledger.has_ended {
@@ -120,18 +120,18 @@ impl World {
         }
     }
 
-    /// Replaces the host. Returns the number of bytes that the old host held.
-    pub fn drop_host(&mut self) -> u64 {
-        let fresh = Subject::new(self.plan.host(), self.bug);
+    /// Replaces the server. Returns the number of bytes that the old server held.
+    pub fn drop_server(&mut self) -> u64 {
+        let fresh = Subject::new(self.plan.server(), self.bug);
         self.outsiders = 0;
-        let old = std::mem::replace(&mut self.subject, fresh).into_what_is_held();
+        let old = std::mem::replace(&mut self.subject, fresh).into_held_memory();
         let freed = measure(|| drop(old));
         u64::try_from(freed.bytes_current.saturating_neg()).unwrap_or(0)
     }
 
-    /// Returns the number of bytes that a host without clients can hold: the settings with the tools at
-    /// the beginning, the tools now and the joined context, the selection, and the places of the largest
-    /// number of connections at once, in a table that doubles as it grows.
+    /// Returns the number of bytes that a server without clients can hold: the settings with the tools at the
+    /// beginning, the tools now and the joined context, the selection, and the places of the largest number of
+    /// connections at once, in a table that doubles as it grows.
     pub const fn held_at_rest(&self) -> u64 {
         // A connection is about 1.5 KiB.
         let place = 2 * 1024;
