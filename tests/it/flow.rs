@@ -49,7 +49,7 @@ fn both_ends_send_more_than_the_mark() {
 /// Checks law 10 with random marks, message sizes and piece lengths, and several messages in each
 /// direction.
 #[test]
-fn joined_sockets_rest_at_any_size() {
+fn joined_sockets_come_to_rest_at_any_size() {
     for seed in 0..600 {
         let mut random = Random::new(seed);
         let mut limits = ws::Limits::default();
@@ -145,7 +145,7 @@ fn open_diff(pair: &mut Pair<Server, Client>, text: String, tab: &str) -> ide_mc
 }
 
 #[test]
-fn large_verdict_meets_large_call() {
+fn large_verdict_and_large_call_pass_each_other() {
     for mib in [9, 15] {
         let mut pair = attached();
         let first = open_diff(&mut pair, "new".into(), "first");

@@ -198,8 +198,8 @@ fn json_answer_is_complete_or_refused() {
     }
 }
 
-/// An application can guess the number of a call whose event has not come yet: the events of a
-/// batch come one by one.
+/// The events of a batch come one by one, so an application can guess the number of a call before its event. It
+/// must not be able to answer that call yet.
 #[test]
 fn call_is_not_answered_before_its_event() {
     let mut editor = Editor::open(config());

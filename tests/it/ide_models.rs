@@ -70,7 +70,7 @@ const READ_ONLY: [&str; 8] = [
 ];
 
 #[test]
-fn model_is_offered_marked_tools_only() {
+fn model_is_offered_only_marked_tools() {
     let own = |tools: ToolSet| tools.custom("countLines", "Counts lines", "{}");
     let cases: &[(&str, ToolSet, &[&str])] = &[
         ("no tool", ToolSet::new(), &[]),
@@ -195,7 +195,7 @@ fn model_announces_no_edit() {
 }
 
 #[test]
-fn model_call_is_answered_as_others() {
+fn model_call_is_answered_like_others() {
     let mut editor = model(offering(every_tool()));
     let events = editor.receive(&call(5, "getCurrentSelection", "{}"));
     let Some(ServerEvent::Call { call: ToolCall::GetCurrentSelection(call, _), .. }) =
@@ -285,7 +285,7 @@ fn model_is_not_asked_for_folders() {
 }
 
 #[test]
-fn model_is_notified_of_its_tools_only() {
+fn model_is_notified_only_of_its_tools() {
     let mut editor = model(offering(every_tool()));
     listed(&mut editor);
     let tools = every_tool().custom("mine", "", "{}");
@@ -466,7 +466,7 @@ impl Shared {
 }
 
 #[test]
-fn pushes_and_diffs_spare_the_model() {
+fn pushes_and_diffs_do_not_reach_the_model() {
     let mut both = Shared::new(config());
     both.server.select(Time::ZERO, selection("before"));
     let agent = both.attach(HEAD);

@@ -104,7 +104,7 @@ impl Pair {
         }
     }
 
-    /// Returns the texts in the result of this call.
+    /// Returns the text blocks in the result of this call.
     fn result(&mut self, pending: RequestId) -> Vec<String> {
         let Outcome::Result(result) = self.outcome(pending) else { panic!("no result") };
         ToolResult::read(&result).unwrap().texts().map(str::to_owned).collect()
@@ -655,7 +655,7 @@ fn binary_messages_batches_and_nonsense_are_tolerated() {
 }
 
 #[test]
-fn binary_message_that_is_no_text_ends_the_client() {
+fn binary_message_that_is_not_text_ends_the_client() {
     let (mut client, mut server) = asking();
     server.accept(Some("mcp")).unwrap();
     server.sender().binary(&[0xff]).unwrap();

@@ -198,7 +198,7 @@ fn only_acceptable_clients_receive_503() {
 
 /// Checks the target for models: the policy does not have to list it, and every other rule applies.
 #[test]
-fn n01_h09_models_target_is_judged_alike() {
+fn n01_h09_models_target_has_the_same_rules() {
     let models = ("GET / ", "GET /models ");
     for (name, change, expected) in FAULTS.iter().filter(|(name, ..)| *name != "path") {
         assert_eq!(answer_of(strict(), &head(&[models, *change])), *expected, "{name}");

@@ -234,7 +234,7 @@ fn error_message_obeys_the_reason_limit() {
 /// A client of the Obsidian description sends its methods without a session. But an editor that asks a person about
 /// each client needs the client's name, which is in `initialize`.
 #[test]
-fn direct_methods_need_no_session_but_consent_does() {
+fn direct_methods_need_a_session_only_for_the_consent() {
     const NOT_YET: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"not initialized"}}"#;
     const READ: &str = r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#;
     const LIST: &str = r#"{"jsonrpc":"2.0","method":"tools/list","id":1}"#;
@@ -401,7 +401,7 @@ fn requests_before_the_end_of_the_stream_are_answered() {
 }
 
 #[test]
-fn end_of_the_stream_waits_for_no_person_and_not_for_ever() {
+fn end_of_the_stream_waits_for_calls_but_not_for_a_person() {
     type End = fn(&mut Editor) -> Vec<String>;
     let gone: End = |editor| shown(&editor.eof());
     let half: End = |editor| {
@@ -1071,7 +1071,7 @@ fn binary_message_ends_every_call_once() {
     }
 }
 
-/// Checks a whole conversation in random pieces: the events and the output depend on the bytes alone.
+/// Checks a whole conversation in random pieces: the events and the output depend only on the bytes.
 #[test]
 fn i26_cuts_do_not_matter() {
     let input = [

@@ -98,7 +98,7 @@ fn every_file_is_a_module() {
 }
 
 #[test]
-fn adapters_use_the_contract_alone() {
+fn adapters_use_only_the_contract() {
     let mut faults = Vec::new();
     for file in adapter_files() {
         // Tests can name all of the core.

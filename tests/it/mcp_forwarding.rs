@@ -56,8 +56,8 @@ impl Bridge {
         bridge
     }
 
-    /// Receives a text from the agent. Returns the messages that the bridge then sends to the agent
-    /// and to the editor.
+    /// Receives a message from the agent. Returns the messages that the bridge then sends to the
+    /// agent and to the editor.
     fn agent_sends(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
         self.server.receive(Time::ZERO, text, &mut self.to_agent);
         self.work();

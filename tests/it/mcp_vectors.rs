@@ -12,7 +12,7 @@ fn ready(version: &str) -> Bench {
     Bench::opened(config(), version)
 }
 
-/// Sends a text, and checks the beginning of each text that the server returns.
+/// Sends a message, and checks how each message that the server returns begins.
 #[track_caller]
 fn probe(name: &str, bench: &mut Bench, text: &str, want: &[&str]) {
     let sent = bench.receive(text);

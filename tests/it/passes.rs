@@ -262,7 +262,7 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
 /// The end of the input says nothing about the output: an answer that was offered, but that the loop did not write yet,
 /// is offered again and arrives.
 #[test]
-fn input_that_ends_beside_an_offer_leaves_the_answer() {
+fn end_of_the_input_does_not_drop_an_offered_answer() {
     let mut server = Server::new(config());
     let conn = server.connect(Time::ZERO);
     server.feed(Time::ZERO, conn, HEAD.as_bytes());

@@ -266,7 +266,7 @@ struct Run {
 }
 
 impl Run {
-    /// Returns the texts that were written on a connection, with their times.
+    /// Returns the messages that were written on a connection, with their times.
     fn texts(&self, conn: usize) -> Vec<(u64, String)> {
         let mut from = 0;
         let mut texts = Vec::new();

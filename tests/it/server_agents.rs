@@ -636,7 +636,7 @@ fn only_the_event_of_a_call_has_the_call() {
 }
 
 #[test]
-fn connection_over_by_timeout_is_closed() {
+fn connection_that_times_out_is_closed() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     editors.feed(conn, &masked(CLOSE, &[0x03, 0xe8]));

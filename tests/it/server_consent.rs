@@ -178,7 +178,7 @@ fn n07_quiet_time_doubles_with_each_refusal() {
 
 /// Checks a program that connects again half a second after each end.
 #[test]
-fn n07_nagging_client_asks_rarely() {
+fn n07_person_is_rarely_asked_about_a_nagging_client() {
     // How many questions come in 12 s (without a quiet time 24 were measured), and in an hour.
     for (fate, in_12_s, in_an_hour) in [(Refused, 2, 16), (Leaves, 2, 360)] {
         let mut room = Room::new();

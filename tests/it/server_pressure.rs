@@ -236,7 +236,7 @@ fn largest_diff(id: usize, size: usize) -> Vec<u8> {
 
 /// Checks that what the application does with an event counts for the next event of the same pass.
 #[test]
-fn a_place_and_bytes_are_free_at_once() {
+fn released_place_and_bytes_are_free_at_once() {
     let mut limited = config();
     limited.max_clients = 1;
     let mut server = Server::new(limited);

@@ -242,7 +242,7 @@ fn reply_direct(server: &mut Server, call: CallId, request: &DirectRequest, path
 }
 
 #[test]
-fn filter_applies_to_every_way_of_answers() {
+fn filter_applies_to_every_way_to_answer() {
     for (dialect, by) in Dialect::ALL.into_iter().flat_map(|dialect| WAYS.map(|by| (dialect, by))) {
         for is_paused in [false, true] {
             let mut server = server(dialect);

@@ -49,7 +49,7 @@ pub fn messages_to(server: &mut Server, conn: ConnId) -> Vec<String> {
 }
 
 #[test]
-fn broadcast_returns_ready_clients_not_reached() {
+fn broadcast_returns_the_ready_clients_that_it_did_not_reach() {
     let mut config = config();
     config.ws.outgoing = 1_000;
     let mut server = Server::new(config);

@@ -13,7 +13,7 @@ use crate::sim_support::{
 };
 
 #[test]
-fn seeds_keep_and_reach_every_rule() {
+fn seeds_keep_every_rule_and_reach_every_event() {
     let mut hits = Hits::new();
     for seed in 0..SEEDS {
         let report = run(seed);

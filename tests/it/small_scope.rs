@@ -64,7 +64,7 @@ enum Fault {
 enum Action {
     /// Sends a short message, which the application of the other machine answers later.
     Ask(usize),
-    /// Sends a message of the greatest length.
+    /// Sends a message of the maximum length.
     SendLong(usize),
     /// Answers the oldest message that awaits an answer, even above the high-water mark.
     Answer(usize),

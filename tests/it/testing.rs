@@ -20,7 +20,7 @@ fn wait(pair: &mut Sockets, millis: u64) {
     pair.advance(Duration::from_millis(millis));
 }
 
-/// Returns the texts that the server has received, and a mark for the end of the transport.
+/// Returns the messages that the server has received, and a mark for the end of the transport.
 fn received(pair: &Sockets) -> Vec<&str> {
     let texts = pair.server_events.iter().filter_map(|event| match event {
         OwnedEvent::Text(text) => Some(text.as_str()),

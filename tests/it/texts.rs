@@ -19,7 +19,8 @@ impl Text for Cut<'_> {
     }
 }
 
-/// Returns a text of few different characters, so that texts and line endings repeat, cut anywhere.
+/// Returns a text of few different characters, so that passages and line endings repeat, cut
+/// anywhere.
 fn chunks(u: &mut Unstructured<'_>) -> Result<Vec<String>> {
     let mut chunks = vec![String::new()];
     for _ in 0..u.int_in_range(0..=40)? {

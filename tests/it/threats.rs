@@ -137,7 +137,7 @@ fn every_threat_has_its_tests() {
             }
         }
     }
-    assert!(missing.is_empty(), "no test bears the mark of {missing:#?}");
+    assert!(missing.is_empty(), "no test has the mark of {missing:#?}");
 }
 
 #[test]

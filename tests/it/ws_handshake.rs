@@ -222,7 +222,7 @@ fn pending_connection_costs_at_most_16_kib() {
 fn h02_byte_by_byte_head_has_linear_cost() {
     let mut limits = ws::Limits::default();
     limits.head = 1 << 20;
-    let found = cost::four_times_is_four_times(|times| {
+    let found = cost::four_times_the_work_costs_four_times(|times| {
         let head = head_of(64 * 1024 * times);
         let mut server = ws::Server::new(limits.clone(), Time::ZERO);
         let cost = cost::of(|| {
@@ -374,7 +374,7 @@ fn unread_answer_is_dropped_after_two_seconds() {
 }
 
 #[test]
-fn client_request_is_alone_with_fresh_key() {
+fn client_sends_only_its_request_with_a_fresh_key() {
     let mut keys = Vec::new();
     for seed in 0..20 {
         let mut client = ws::Client::new(

@@ -60,7 +60,7 @@ impl End {
     }
 }
 
-/// Returns text and binary messages of every form of length.
+/// Returns text and binary messages with each encoding of the length.
 fn messages() -> Vec<Message> {
     let mut messages = Vec::new();
     for len in [0, 1, 125, 126, 127, 65_535, 65_536, 200_000] {

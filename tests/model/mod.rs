@@ -3,7 +3,7 @@
 //!
 //! - `message`: a message as it is written, and the form of what we send;
 //! - `open`: the requests that wait; each answer takes one of them;
-//! - `expected`: what an answer must be, and the answers that the method alone decides;
+//! - `expected`: what an answer must be, and the answers that depend only on the method;
 //! - `served`: the requests that a session serves itself, with the answer to each.
 //!
 //! The scripts of sessions and the fuzz targets, the simulation and the soak of the program all include this folder. The

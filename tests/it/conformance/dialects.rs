@@ -298,7 +298,7 @@ pub const ROWS: &[Row] = &[
     row(
         "direct methods, without `initialize`",
         "served, unless the editor asks a person about each client",
-        Test("tests/it/ide_server.rs", "direct_methods_need_no_session_but_consent_does"),
+        Test("tests/it/ide_server.rs", "direct_methods_need_a_session_only_for_the_consent"),
     ),
     row(
         "direct methods, by default",

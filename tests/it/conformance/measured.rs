@@ -220,11 +220,11 @@ pub const ROWS: &[Row] = &[
     claim("what the model sees", "getDiagnostics and executeCode, if they are listed")
         .elsewhere("the client decides; see `Tool`"),
     claim("models 1", "a server in --mcp-config with `type: ws` gives the model all its tools: at /models these are the tools for models")
-        .test(MODELS, "model_is_offered_marked_tools_only"),
+        .test(MODELS, "model_is_offered_only_marked_tools"),
     claim("models 2", "the client sends the sub-protocol `mcp` and the token there too, and no `Origin`: the rules are the same")
-        .test(REFUSALS, "n01_h09_models_target_is_judged_alike"),
+        .test(REFUSALS, "n01_h09_models_target_has_the_same_rules"),
     claim("models 3", "selection, mentions and diffs stay with the connection of --ide")
-        .test(MODELS, "pushes_and_diffs_spare_the_model"),
+        .test(MODELS, "pushes_and_diffs_do_not_reach_the_model"),
     claim("models 4", "a target that only resembles `/models`, such as `/models/`, is refused: agents attach at `/` and `/mcp`")
         .test(MODELS, "targets_that_resemble_models_give_no_rights"),
 ];

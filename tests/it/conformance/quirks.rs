@@ -199,8 +199,8 @@ pub const ROWS: &[Row] = &[
         .test(REFUSALS, "n02_foreign_hosts_are_refused"),
 ];
 
-/// Returns the texts of the result, read from JSON in which the peer also wrote what is false or
-/// null.
+/// Returns the text blocks of the result, read from JSON in which the peer also wrote what is false
+/// or null.
 fn texts_of(result: &ToolResult<'_>) -> String {
     let text = result.texts().next().unwrap_or_default();
     let input = format!(

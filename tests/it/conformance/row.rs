@@ -60,7 +60,7 @@ pub enum Proof {
     /// What makes an agent send a message, the message, the response to it, and the event that the agent gets. The last
     /// two are empty for a notification.
     AgentSends(fn(&mut Client), &'static str, &'static str, &'static str),
-    /// The texts of a tool's result, and the answer that an agent reads from it.
+    /// The text blocks of a tool's result, and the answer that an agent reads from them.
     Reads(fn(&ToolResult<'_>) -> String, &'static [&'static str], &'static str),
     /// The file and the name of another test that proves the claim.
     Test(&'static str, &'static str),
@@ -112,7 +112,7 @@ pub enum Offers {
 }
 
 pub enum Step {
-    /// The client sends this text.
+    /// The client sends this message.
     ClientSends(&'static str),
     /// The client calls a tool with these arguments. The ids of the calls count from 5.
     Calls(&'static str, &'static str),
@@ -126,7 +126,7 @@ pub enum Step {
     Does(fn(&mut Editor)),
     /// The clock advances to this time, in ms.
     At(u64),
-    /// The editor has written this text.
+    /// The editor has written this message.
     Wrote(&'static str),
     /// The editor has written the result of the last call, with these blocks of text.
     Result(&'static [&'static str]),

@@ -28,7 +28,7 @@ use crate::model::{Answer, Expected, Message};
 /// The method of a form.
 const FORM: &str = "elicitation/create";
 
-/// An answer that is due for a text.
+/// An answer that is due for a message.
 #[derive(Clone, Debug)]
 pub struct Owed {
     pub id: String,
@@ -95,7 +95,7 @@ pub struct Ledger {
     /// The ids that the client cancelled.
     given_up: BTreeSet<String>,
     silenced: BTreeSet<String>,
-    /// The due answers to texts that break a rule.
+    /// The answers that are due to messages that break a rule.
     pub meanings: BTreeMap<String, Vec<Owed>>,
     initialized: bool,
     pub last_selection: u64,
@@ -120,7 +120,7 @@ pub struct Ledger {
     declared: (bool, bool),
     /// The earliest time at which the server can write a form; `None` before `initialized`.
     shows_forms_from: Option<Time>,
-    /// The number of times that the server can still send `roots/list`, and true if it must.
+    /// How often the server may still send `roots/list`, and whether it must.
     roots_due: (usize, bool),
     /// The last answer to `roots/list`, until the application receives the folders.
     pub folders: Option<String>,
@@ -448,8 +448,7 @@ impl Ledger {
             };
             return oracle.claim(false, invariant, || format!("{id} does not wait for this: {text}"));
         };
-        // Of two requests with one id the later one is refused, and the first one belongs to the
-        // application.
+        // Of two requests with the same id the later one is refused, and the first one belongs to the application.
         let fits = |at: &&usize| {
             let expected = &self.pending[**at].expected;
             matches!(expected, Expected::Error(_)) && expected.fits(answer)

@@ -1,4 +1,4 @@
-//! Watches a wire without taking part: frames and their texts.
+//! Watches a wire without taking part: frames and their messages.
 
 use ide_mcp::ws::frame::{Header, Opcode, mask};
 
@@ -20,7 +20,7 @@ pub struct Tap {
     masked: bool,
     bytes: Vec<u8>,
     has_head: bool,
-    /// The fragments of a text so far.
+    /// The fragments of a message so far.
     partial: Vec<u8>,
     /// True if the bytes were not a frame. All later bytes are ignored.
     pub is_broken: bool,

@@ -126,7 +126,7 @@ fn messages(texts: &[String]) -> impl Iterator<Item = Message<'_>> {
     texts.iter().filter_map(|text| Message::read(text))
 }
 
-/// Returns the texts in our output; none if the output is the refusal of an opening handshake.
+/// Returns the messages in our output; none if the output is the refusal of an opening handshake.
 fn texts_out(output: &[u8]) -> Vec<String> {
     if output.starts_with(b"HTTP/") && !output.starts_with(b"HTTP/1.1 101") {
         return Vec::new();
@@ -134,7 +134,7 @@ fn texts_out(output: &[u8]) -> Vec<String> {
     frames::read(output).into_iter().filter(|frame| frame.first == TEXT).map(Read::text).collect()
 }
 
-/// Returns the texts in the input, which can be cut off anywhere.
+/// Returns the messages in the input, which can be cut off anywhere.
 fn texts_in(input: &[u8], masked: bool) -> Vec<String> {
     let Some(head) = input.windows(4).position(|end| end == b"\r\n\r\n") else { return Vec::new() };
     let frames = frames::whole(&input[head + 4..]).0.into_iter();

@@ -27,7 +27,7 @@ pub fn of(work: impl FnOnce()) -> Cost {
 
 /// Checks that four times the work costs about four times as much: memory below six times, time
 /// below nine times. Quadratic work costs sixteen times as much. The error has both costs.
-pub fn four_times_is_four_times(cost: impl Fn(usize) -> Cost) -> Result<(), String> {
+pub fn four_times_the_work_costs_four_times(cost: impl Fn(usize) -> Cost) -> Result<(), String> {
     let (mut one, mut four) = (cost(1), cost(4));
     let slow = |one: &Cost, four: &Cost| four.time > one.time * 9 + Duration::from_millis(4);
     // Where the processor time is unknown, a round is only reliable if nothing else runs meanwhile: try more often.

@@ -323,7 +323,7 @@ fn refusals<S: Subject>(subject: &S) {
 fn linear<S: Subject>(subject: &S) {
     const MANY: usize = 16 * 1024;
     for (shape, message_len, repeats) in [("one message", MANY, 1), ("small messages", 16, MANY / 64)] {
-        let found = cost::four_times_is_four_times(|times| {
+        let found = cost::four_times_the_work_costs_four_times(|times| {
             let (len, repeats) =
                 if repeats == 1 { (message_len * times, 1) } else { (message_len, repeats * times) };
             let mut run = Run::new(subject, 0, 0);

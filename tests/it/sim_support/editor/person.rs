@@ -99,8 +99,8 @@ impl Editor {
             let waiting = self.waiting_mentions.remove(&number);
             let right = waiting.as_ref().is_some_and(|of| of.to.is_none_or(|to| to == conn));
             oracle.claim(right, I::Mentions, || format!("{number} goes to {conn:?}: {waiting:?}"));
-            // A mention for the latest client moves to another one when that client is gone, and
-            // can come after later mentions of the other.
+            // A mention for the latest client goes to another client if that one is gone, and may then
+            // come after later mentions.
             let for_any = waiting.as_ref().is_some_and(|of| of.to.is_none());
             let is_late = for_any && waiting.is_some_and(|of| of.is_doubtful);
             let last = &mut ledger.last_mentions[usize::from(for_any)];

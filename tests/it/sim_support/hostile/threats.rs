@@ -251,7 +251,7 @@ pub const INSIDERS: &[Row] = &[
             s.send_text(&diff(&id, &mark), &[(&id, None)]);
         }
         if s.random.one_in(2) {
-            // This call is accepted beside any number of calls.
+            // This call is accepted no matter how many calls are open.
             s.send_text(&call("20", "closeAllDiffTabs", "{}"), &[("20", None)]);
         }
     }),
@@ -330,7 +330,7 @@ impl Script<'_> {
         self.send(bytes);
     }
 
-    /// Sends a text for which these answers are due.
+    /// Sends a message for which these answers are due.
     fn send_text(&mut self, input: &str, owed: &[(&str, Option<i64>)]) {
         let owed = owed.iter().map(|(id, code)| Owed { id: (*id).to_owned(), code: *code }).collect();
         self.meanings.push((input.to_owned(), owed));

@@ -1,4 +1,4 @@
-//! The bytes on the cables, cut as the seed decides, and recorded at the end of the server.
+//! The bytes on the cables, cut as the seed decides, and recorded at the server's end of each cable.
 
 use ide_mcp::{ide::ConnId, testing::Link};
 
@@ -165,7 +165,7 @@ impl World {
         wrote || read || ended
     }
 
-    /// Closes the socket of a connection at the end of the server.
+    /// Closes the socket at the server's end of a connection.
     pub(super) fn close_socket(&mut self, conn: ConnId) {
         for cable in self.cables.iter_mut().filter(|cable| cable.conn == Some(conn)) {
             cable.conn = None;
