@@ -63,7 +63,7 @@ fn list_that_is_given_up_names_its_limit() {
             |page| json!({"tools": ["x".repeat(1 << 20)], "nextCursor": page.to_string()}),
             endless,
         ),
-        ("no list", |_| json!({"tools": null}), "cannot be read: a page of a list has no array of items"),
+        ("a null list", |_| json!({"tools": null}), "cannot be read: a page of a list has no array of items"),
     ];
     for (name, page, output) in rows {
         let mut agent = place.agent(&["--json", "tools"]);
@@ -82,7 +82,7 @@ fn list_that_is_given_up_names_its_limit() {
     }
 }
 
-/// What an editor has listed is worth more than the cursor behind it.
+/// The entries that an editor has listed are still good if the cursor after them is useless.
 #[test]
 fn list_whose_cursor_leads_nowhere_ends_with_what_was_read() {
     let place = Place::new("cursors");
@@ -156,7 +156,7 @@ fn every_result_of_a_call_is_printed() {
         ),
         ("nothing", r#"{"content":[]}"#, &[], 0, "the result of \"t\" is empty"),
         (
-            "an error as a text",
+            "an error with text",
             r#"{"content":[{"type":"text","text":"no"}],"isError":"true"}"#,
             &["no"],
             1,
@@ -401,13 +401,14 @@ fn legacy_lock_file_needs_an_option() {
     };
     assert_eq!(run(&["tools"]).0, Some(2));
     assert_eq!(run(&["--lock", legacy.to_str().unwrap(), "tools"]), (Some(0), String::new()));
-    // Both files name one port, so there is one editor.
+    // Both files name the same port, so there is only one editor.
     assert_eq!(run(&["--legacy", "tools"]), (Some(0), String::new()));
     fs::remove_file(lock).unwrap();
     assert_eq!(run(&["--legacy", "--port", port, "tools"]), (Some(0), String::new()));
 }
 
-/// By one description, an editor writes its lock file into the project, as `.claude-code/PORT.json`.
+/// According to one description, an editor writes its lock file into the project, as
+/// `.claude-code/PORT.json`.
 #[test]
 fn lock_file_of_the_project_needs_an_option() {
     let place = Place::new("project-lock");
@@ -435,13 +436,13 @@ fn lock_file_of_the_project_needs_an_option() {
         ("without the option", &[], text(port, &place.project()), 0o755, Some("no editor found")),
         ("another project", &["--legacy"], text(port, &place.home()), 0o755, Some("none of its folders")),
         (
-            "another port than its name",
+            "a port that differs from the file name",
             &["--legacy"],
             text(1, &place.project()),
             0o755,
             Some("no editor found"),
         ),
-        ("no JSON", &["--legacy"], "{".into(), 0o755, Some("no editor found")),
+        ("not JSON", &["--legacy"], "{".into(), 0o755, Some("no editor found")),
         (
             "a project that others can change",
             &["--legacy"],
@@ -468,9 +469,10 @@ fn lock_file_of_the_project_needs_an_option() {
     assert_eq!(agent(&["--legacy", "tools"]), (Some(0), String::new()));
 }
 
-/// An editor at `/mcp` alone answers 404 to the real client, and to us before the second request.
+/// An editor that serves only `/mcp` answers 404 to the real client, and also to the first request of
+/// our agent, which then tries `/mcp`.
 #[test]
-fn target_is_slash_then_mcp_or_the_one_of_the_option() {
+fn target_is_slash_then_mcp_unless_the_option_names_one() {
     let cases: &[(&str, &[&str], &[&str])] =
         &[("the default", &[], &["/", "/mcp"]), ("the option", &["--target", "/own?x"], &["/own?x"])];
     for (name, option, expected) in cases {

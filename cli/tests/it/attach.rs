@@ -330,7 +330,7 @@ fn headless_editor_serves_every_offered_tool() {
     let file = json!({ "filePath": "a.txt" });
     let ends = |start: [u32; 2], end: [u32; 2]| json!({"start": {"line": start[0], "character": start[1]}, "end": {"line": end[0], "character": end[1]}});
     let uri = LocalPath::parse(&path, Platform::native()).unwrap().to_uri();
-    // Each call, and texts of its answer. A call that fails is marked with `isError`.
+    // Each call, and strings that its answer contains. A call that fails is marked with `isError`.
     let cases = [
         ("getCurrentSelection", json!({}), vec![r#""success":false"#]),
         ("getCursorPosition", json!({}), vec!["no file has the focus"]),
@@ -354,7 +354,7 @@ fn headless_editor_serves_every_offered_tool() {
     ];
     for (name, arguments, expected) in cases {
         agent.send_line(&format!("{name} {arguments}"));
-        // JSON in JSON, without its escapes.
+        // The outcome is JSON within JSON, so compare it without the inner escapes.
         let outcome = agent
             .event("outcome")
             .to_string()
@@ -524,7 +524,7 @@ fn agent_follows_newest_client() {
             Some("no member \"transport\""),
         ),
         ("another transport", json!({"transport": "ws-ide"}), &[], &[], Some("its transport is \"ws-ide\"")),
-        ("a pid as text", json!({"pid": sound["pid"].to_string()}), &[], &[], None),
+        ("a pid as a string", json!({"pid": sound["pid"].to_string()}), &[], &[], None),
         ("the folder of the client", json!({"workspaceFolders": ["."]}), &[], &[], None),
         (
             "a folder below the client's",
@@ -625,7 +625,7 @@ fn host_override_is_used() {
 }
 
 #[test]
-fn of_two_editors_the_variable_names_one() {
+fn variable_chooses_between_two_editors() {
     let place = Place::new("two");
     let (one, mut other) = (place.editor(&[]), place.editor(&[]));
     let rows =

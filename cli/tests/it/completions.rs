@@ -47,33 +47,33 @@ fn bash_completes_words_and_values() {
         ("the first word", &[""], &[&COMMANDS[..], &["help"], &COMMON].concat()),
         ("its beginning", &["ed"], &["editor"]),
         ("an option of the program", &["--v"], &["--version"]),
-        // An option has its short name after a dash alone, and its long one elsewhere.
+        // After a single dash, an option that has a short name is completed to it, elsewhere to its long name.
         ("options of a command", &["bridge", "-"], &[&BRIDGE[..], &["--color", "-h", "-V"]].concat()),
-        ("options in place of other words", &["bridge", ""], &[&BRIDGE[..], &COMMON].concat()),
+        ("options where no other word fits", &["bridge", ""], &[&BRIDGE[..], &COMMON].concat()),
         (
-            "an option behind a value",
+            "an option after a value",
             &["editor", "--port", "1", "--no-"],
             &["--no-token", "--no-ignore", "--no-config"],
         ),
         ("choices", &["editor", "--on-diff", ""], &["ask", "accept", "reject", "hold"]),
-        ("choices of all commands", &["doctor", "--color", ""], &["auto", "always", "never"]),
+        ("choices of a common option", &["doctor", "--color", ""], &["auto", "always", "never"]),
         ("a file", &["agent", "--lock", "my"], &["my file.lock", "my folder/"]),
         ("a directory", &["bridge", "--cwd", "my"], &["my folder/"]),
         ("the port of an editor", &["bridge", "--port", ""], &[port]),
         ("the port to listen on", &["editor", "--port", ""], &[]),
         ("a tool", &["agent", "call", "getO"], &["getOpenEditors"]),
         ("a tool after an option", &["agent", "--json", "call", "openD"], &["openDiff"]),
-        ("commands of a command", &["agent", "c"], &["call", "calls"]),
-        ("files of its commands", &["agent", "diff", "c"], &["completions.bash"]),
+        ("subcommands of a command", &["agent", "c"], &["call", "calls"]),
+        ("files of a subcommand", &["agent", "diff", "c"], &["completions.bash"]),
         ("files and directories of a command", &["editor", "my"], &["my file.lock", "my folder/"]),
         ("a page or a command", &["help", "s"], &["scripts", "search", "sidecar"]),
-        // As if the word were not there.
+        // The unknown word is ignored.
         ("an unknown command", &["dance", "ed"], &["editor"]),
     ];
     for (name, words, expected) in rows {
         let mut bash = Command::new("bash");
         bash.args(["--norc", "-c", COMPLETE, "bash"]).args(*words);
-        place.house(bash.env("PATH", path()));
+        place.prepare(bash.env("PATH", path()));
         let mut bash = Process::spawn("bash", &mut bash);
         let mut completed = bash.rest();
         completed.sort();
@@ -97,14 +97,14 @@ fn zsh_and_fish_complete_words_and_values() {
     let _editor = place.editor(&[]);
     let lock = place.published("the editor", None);
     let port = lock.file_stem().unwrap().to_str().unwrap();
-    // zsh puts the slash of a directory behind it by itself.
+    // zsh itself adds the slash after a directory.
     let words = [&COMMANDS[..], &["help"], &COMMON].concat();
     let options = [&BRIDGE[..], &COMMON].concat();
     let short = [&BRIDGE[..], &["--color", "-h", "-V"]].concat();
     let rows: &[(&str, &[&str], &[&str], &[&str])] = &[
         ("the first word", &[""], &words, &words),
         ("options of a command", &["bridge", "-"], &short, &short),
-        ("options in place of other words", &["bridge", ""], &options, &options),
+        ("options where no other word fits", &["bridge", ""], &options, &options),
         ("an unknown command", &["dance", "ed"], &["editor"], &["editor"]),
         ("its beginning", &["ed"], &["editor"], &["editor"]),
         ("an option of the program", &["--v"], &["--version"], &["--version"]),
@@ -136,7 +136,7 @@ fn zsh_and_fish_complete_words_and_values() {
                 command.args(["--no-config", "-c", COMPLETE_IN_FISH, &line]);
                 in_fish
             };
-            place.house(command.env("PATH", path()));
+            place.prepare(command.env("PATH", path()));
             let mut process = Process::spawn(shell, &mut command);
             let mut completed = process.rest();
             completed.sort();
@@ -148,7 +148,7 @@ fn zsh_and_fish_complete_words_and_values() {
     }
 }
 
-/// The shells that are not on every machine ask the program in the same way.
+/// Some shells are not on every machine, but all of them ask the program in the same way.
 #[test]
 fn program_answers_every_shell() {
     let place = Place::new("completions-answers");

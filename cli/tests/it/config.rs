@@ -41,7 +41,7 @@ fn person_works_with_keys_and_a_theme_of_their_own() {
     for (verdict, key, status) in [("rejected", "-", 1), ("accepted: a.txt was written", "Z", 0)] {
         let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
         tmux.wait(" Z accept  - reject");
-        // The former keys mean nothing.
+        // The default keys do nothing any more.
         tmux.keys(&["a", "r"]);
         tmux.wait("Alt+Q ends the editor, F7 lists keys");
         tmux.keys(&[key]);
@@ -54,7 +54,7 @@ fn person_works_with_keys_and_a_theme_of_their_own() {
     let screen = tmux.wait("was read at the start");
     assert!(screen.contains(path.to_str().unwrap()) && screen.contains("Alt+Q"), "{screen}");
     assert!(!screen.contains("Ctrl+Q"), "{screen}");
-    // Two keys that begin with Esc are one for the terminal if they arrive together.
+    // Wait: if two keys that begin with Esc arrive together, the terminal takes them for one.
     tmux.keys(&["Escape"]);
     tmux.wait("F7 help");
     tmux.resize(80, 24);
@@ -62,7 +62,8 @@ fn person_works_with_keys_and_a_theme_of_their_own() {
     tmux.wait("editor: ended by Alt+Q");
     tmux.wait("status 0");
 
-    // Without the file everything is as before, and a fault ends the editor before it takes the screen.
+    // Without the file everything is as before. A fault in it ends the editor before it takes the
+    // screen.
     tmux.line("clear");
     desk.start_with("--no-config");
     tmux.wait("F1 help");
@@ -95,7 +96,7 @@ fn fault_is_one_line_and_an_event() {
     fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
     let command = format!("(mode 666): chmod go-w {}; --no-config starts without it", path.display());
     place.start("editor", &["--headless"]).fails(2, &["editor: other users can write to ", &command]);
-    // Another file, and none, ignore it.
+    // With another file or without any, the bad file is ignored.
     let other = place.write("other.toml", "");
     assert_eq!(sent(place.editor(&["--config", &other])), "");
     assert_eq!(sent(place.editor(&["--no-config"])), "");

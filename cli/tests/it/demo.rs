@@ -62,7 +62,7 @@ impl Stage {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Goes on to the step behind the selection, or behind a proposal.
+    /// Skips the current step, which asks for a selection or about a proposal.
     fn skip(&self, next: &str) {
         self.tmux.keys(&["F6"]);
         self.tmux.wait(next);
@@ -95,7 +95,7 @@ fn person_is_led_through_all_steps() {
     }
     let sizes = [(80, 24), (120, 35), (40, 10)];
     let looks: [&[(&str, &str)]; 2] = [&[("COLORTERM", "truecolor")], &[("NO_COLOR", "1")]];
-    // Together, because each of them reads for some seconds.
+    // All at the same time, because each tour pauses for some seconds, as for a user who reads.
     thread::scope(|scope| {
         for size in sizes {
             for look in looks {
@@ -145,7 +145,7 @@ fn tour(size: (u16, u16), look: &[(&str, &str)]) {
     assert!(keys.contains("a accept e edit r reject Esc later"), "{name}: {screen}");
     assert!(screen.lines().all(|line| line.chars().count() <= size.0.into()), "{name}: {screen}");
     tmux.keys(&["C-q"]);
-    // The first of the last words can be above a small screen.
+    // On a small screen the first of the last lines may have scrolled away.
     tmux.wait("`ide-mcp editor`");
     // The program of the tests is not in PATH.
     tmux.wait("To install ide-mcp");
@@ -278,7 +278,7 @@ fn demo_needs_a_terminal() {
     let side = || Stdio::from(program.try_clone().unwrap());
     let rows: [(&str, Stdio, Stdio, &str); 4] = [
         ("a pipe before it", Stdio::null(), side(), "xterm"),
-        ("a pipe behind it", side(), Stdio::piped(), "xterm"),
+        ("a pipe after it", side(), Stdio::piped(), "xterm"),
         ("neither", Stdio::null(), Stdio::piped(), "xterm"),
         ("a terminal that shows lines", side(), side(), "dumb"),
     ];

@@ -43,7 +43,7 @@ fn ignored_hangup_stays_ignored() {
     let place = Place::new("nohup");
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' HUP; exec \"$0\" editor --headless .", crate::executable()]);
-    place.house(&mut command);
+    place.prepare(&mut command);
     let mut editor = Editor::at(Process::spawn("editor", &mut command));
     editor.signal(Signal::HUP);
     editor.send_line(r#"{"cmd":"open","path":"missing"}"#);
@@ -176,7 +176,7 @@ fn unread_output_delays_no_agent() {
 fn too_much_unread_output_ends_the_editor() {
     let place = Place::new("overfull");
     let (mut editor, out, lock) = unread_editor(&place);
-    // The queue of the output (cli/src/support/writer.rs) has no room behind two proposals: the third event ends the
+    // The queue of the output (cli/src/support/writer.rs) has no room after two proposals: the third event ends the
     // editor. It is the third proposal, since all agents are attached before the first one.
     let mut agents = [(); 3].map(|()| attached(&place));
     let contents = "x".repeat(9 << 20);
@@ -236,7 +236,7 @@ fn l06_lock_file_changes_are_events() {
     let states = std::iter::repeat_with(|| editor.event("lock_file")["state"].as_str().unwrap().to_owned());
     let before: Vec<String> = states.take_while(|state| state != "taken").collect();
     assert!(["lost", "restored"].iter().take(before.len()).eq(before.iter()), "{before:?}");
-    // With a file in place of the directory, the editor cannot restore the lock file.
+    // With a file instead of the directory, the editor cannot restore the lock file.
     let dir = place.lock_dir();
     let begin = Instant::now();
     // The editor can restore the directory in between.

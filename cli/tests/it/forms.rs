@@ -398,7 +398,7 @@ fn terminal_is_sane_after_each_end_of_a_form() {
     }
 }
 
-/// A terminal that is gone ends no agent that ignores SIGHUP, and leaves no form open.
+/// An agent that ignores SIGHUP goes on when its terminal is gone, and closes the form that was open.
 #[test]
 fn form_is_closed_without_its_terminal() {
     if tmux::is_missing() {
@@ -520,13 +520,13 @@ fn form_fits_a_small_terminal() {
     send(&mut editor);
     let screen = tmux.until("the line", |screen| screen.trim_end().ends_with("\n  >"));
     assert!(screen.contains(" for \"a default that takes its room\"\n  >"), "{screen}");
-    // A longer line than there is room for: its end is visible, and after Home its beginning.
+    // A line that is longer than its row: the end is visible and, after Home, the beginning.
     tmux.type_text(&format!("begin{}end", "\u{6f22}".repeat(40)));
     tmux.until("the end", |screen| screen.trim_end().ends_with("\u{6f22}end"));
     tmux.keys(&["Home"]);
     tmux.until("the beginning", |screen| screen.lines().any(|line| line.starts_with("  > begin\u{6f22}")));
     assert_eq!(tmux.format("#{cursor_x}"), "4");
-    // The keys of an editor of lines; more room shows more.
+    // The usual keys for editing a line. A wider terminal shows more of it.
     tmux.keys(&["DC", "End", "BSpace", "Left", "X", "C-a", "Right"]);
     tmux.resize(60, 10);
     tmux.keys(&["Y", "Enter"]);
@@ -535,12 +535,13 @@ fn form_fits_a_small_terminal() {
     send(&mut editor);
     tmux.resize(40, 10);
     tmux.until("the line", |screen| screen.trim_end().ends_with("\n  >"));
-    // At the limit, keys are left out and nothing else.
+    // At the limit of 4,096 characters, further characters are ignored, and nothing is lost.
     tmux.type_text(&"x".repeat(4090));
     tmux.until("many keys", |screen| screen.trim_end().ends_with(&"x".repeat(30)));
     tmux.type_text("abcdefgh");
     tmux.until("the limit", |screen| screen.trim_end().ends_with("xabcdef"));
-    // The keys that make a line shorter go on. What Ctrl+W takes away, Ctrl+Y puts back, once.
+    // Keys that shorten the line still work. Ctrl+Y puts back what Ctrl+W removed, here only once: there is no
+    // more room.
     tmux.keys(&["C-w"]);
     tmux.until("nothing", |screen| screen.trim_end().ends_with("\n  >"));
     tmux.keys(&["C-y", "C-y", "Enter"]);

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
 #[test]
-fn pages_open_in_a_pager_at_a_terminal_alone() {
+fn pages_open_in_a_pager_only_at_a_terminal() {
     let place = Place::new("pager");
     let pager = place.write("my pager", "#!/bin/sh\necho \"<$1>\"\nhead -n 1\n");
     fs::set_permissions(&pager, fs::Permissions::from_mode(0o755)).unwrap();
@@ -16,7 +16,7 @@ fn pages_open_in_a_pager_at_a_terminal_alone() {
     // The name, PAGER, the terminal, and the first line.
     let rows = [
         ("the pager of the person", quoted.as_str(), "xterm", "<-a>"),
-        ("a missing one, then less or more or none", "no-such-pager", "xterm", "The editor without a screen"),
+        ("a missing pager: less, more or none", "no-such-pager", "xterm", "The editor without a screen"),
         ("a terminal that shows lines", quoted.as_str(), "dumb", "The editor without a screen"),
         ("an empty one: no pager", "", "xterm", "The editor without a screen"),
         ("spaces: no pager", " ", "xterm", "The editor without a screen"),
@@ -46,9 +46,10 @@ fn pages_open_in_a_pager_at_a_terminal_alone() {
     assert!(lines.len() > 60 && lines.iter().all(|line| !line.contains('\u{1b}')), "{lines:?}");
 }
 
-/// A command with commands of its own has the help of each of them, as git and cargo do.
+/// As with git and cargo, `ide-mcp agent help diff` and `ide-mcp help agent diff` print the same
+/// help.
 #[test]
-fn commands_of_the_agent_have_help_behind_both_names() {
+fn commands_of_the_agent_have_help_in_both_orders() {
     let place = Place::new("help");
     for command in ["diff", "call", "help", ""] {
         let rest: &[&str] = if command.is_empty() { &[] } else { &[command] };
@@ -71,7 +72,7 @@ fn commands_of_the_agent_have_help_behind_both_names() {
 #[test]
 fn manual_pages_of_all_commands_are_sound() {
     let place = Place::new("manual");
-    // The directories are made.
+    // The command creates the directories.
     let dir = place.project().join("man/man1");
     assert_eq!(place.start("man", &[dir.to_str().unwrap()]).end(), (Some(0), String::new()));
     let pages: Vec<_> = fs::read_dir(&dir).unwrap().map(|page| page.unwrap().path()).collect();
@@ -92,7 +93,7 @@ fn manual_pages_of_all_commands_are_sound() {
 }
 
 #[test]
-fn synopsis_of_a_page_is_that_of_the_help() {
+fn manual_pages_have_the_synopsis_of_the_help() {
     let place = Place::new("synopsis");
     let dir = place.project().to_str().unwrap().to_owned();
     assert_eq!(place.start("man", &[&dir]).end(), (Some(0), String::new()));
@@ -131,7 +132,7 @@ fn pages_that_cannot_be_written_leave_nothing() {
     // /proc takes no new files, not even from root.
     let rows = [
         (
-            "a directory in place of a page",
+            "a directory instead of a page",
             shown.as_str(),
             "ide-mcp-tap.1 is a directory, and no page was written",
         ),
@@ -146,7 +147,7 @@ fn pages_that_cannot_be_written_leave_nothing() {
     }
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no page, and no folder beside them");
     fs::remove_dir(dir.join("ide-mcp-tap.1")).unwrap();
-    for round in ["into an empty directory", "over the pages of before"] {
+    for round in ["into an empty directory", "over earlier pages"] {
         assert_eq!(place.start("man", &[&shown]).end(), (Some(0), String::new()), "{round}");
         let names =
             fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

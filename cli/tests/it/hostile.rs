@@ -1,5 +1,5 @@
-//! What an agent names, for the editor without a screen and for the sidecar: nothing is executed, nothing waits, and
-//! each call has its answer.
+//! Hostile names in the calls of an agent, for the editor with and without a screen and for the sidecar: nothing is
+//! executed, nothing hangs, and each call is answered.
 
 use crate::hidden::Agent;
 use crate::screen::Desk;
@@ -168,7 +168,7 @@ fn sidecar_survives_hostile_names() {
     attack(&place, &mut editor, Some(&json!("seen")));
 }
 
-/// Checks that the user goes on typing while an agent names all that, and that each key arrives.
+/// Checks that the user can go on typing while an agent sends all these names, and that each key arrives.
 #[test]
 fn screen_survives_hostile_names() {
     if tmux::is_missing() {
@@ -192,7 +192,7 @@ fn screen_survives_hostile_names() {
             }
         });
         for (row, name) in rows.iter().enumerate() {
-            // The agent also calls itself by this name, which can have a kilobyte.
+            // The agent also uses this name for itself; it can have a kilobyte.
             let mut agent = Agent::named(name, &lock);
             let key = format!("{}", row % 10);
             desk.tmux.type_text(&key);
@@ -212,7 +212,7 @@ fn screen_survives_hostile_names() {
         }
         drop(end);
     });
-    // A message can cover the words "nobody attached", and never the sign in front of them.
+    // A message can cover the words "nobody attached", but not the sign in front of them.
     desk.tmux.until("no agent is left", |screen| screen.contains(" ○ "));
     let grown = resident(editor).saturating_sub(begin);
     assert!(grown < 200 << 20, "{} MiB", grown >> 20);

@@ -23,7 +23,7 @@ fn editor(place: &Place, options: &[&str], command: &[&str]) -> Editor {
 /// Runs a line in a shell in the place. Returns its output.
 fn run(place: &Place, line: &str) -> String {
     let mut shell = Command::new("sh");
-    place.house(shell.args(["-c", line]));
+    place.prepare(shell.args(["-c", line]));
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{line}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
@@ -172,7 +172,7 @@ fn run_of_a_screen_comes_back_without_a_command() {
 }
 
 #[test]
-fn second_editor_shares_no_token() {
+fn second_editor_gets_a_token_of_its_own() {
     let place = Place::new("resume-two");
     let _first = editor(&place, &["--resume"], &[]);
     let (port, first) = token(&place.published("the editor", None));

@@ -1,4 +1,4 @@
-//! The lines that the programs read and print: the diff that an answer refers to, and wrong calls.
+//! The lines that the programs read and print: which diff an answer refers to, and wrong calls.
 
 use crate::support::{Place, Process};
 use serde_json::json;

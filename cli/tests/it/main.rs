@@ -14,8 +14,8 @@
     reason = "a test states what it expects, and waits for real processes"
 )]
 
-// On Windows only the commands with each other run. The other tests need Unix: modes and owners of files, symbolic
-// links, signals, a POSIX shell, or tmux. tests/lab/platforms/windows_program.sh has the rest for Windows.
+// On Windows only the tests of the commands with each other run. The other tests need Unix: modes and owners of files,
+// symbolic links, signals, a POSIX shell, or tmux. tests/lab/platforms/windows_program.sh has the rest for Windows.
 #[cfg(unix)]
 mod agent;
 mod attach;
@@ -80,7 +80,8 @@ fn program(name: &str) -> std::process::Command {
     command
 }
 
-/// Returns the path of the program: as Cargo gives it or, where another one has started the tests, beside their folder.
+/// Returns the path of the program: the one that Cargo gives or, if something else has started the tests, the one
+/// beside their folder.
 fn executable() -> &'static str {
     static BESIDE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let beside = || {

@@ -26,7 +26,7 @@ fn read(path: impl AsRef<Path>) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Connects as a client does that has this entry in its configuration.
+/// Connects as a client with this entry in its configuration would.
 fn connect(server: &Value) -> WebSocket<TcpStream> {
     assert_eq!(server["type"], "ws");
     let url = server["url"].as_str().unwrap();
@@ -61,7 +61,7 @@ fn initialize(socket: &mut WebSocket<TcpStream>) {
     send(socket, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
 }
 
-/// `mcp-config | true` is not a failure, like for all commands (`endings::full_disk_is_a_failure`).
+/// `mcp-config | true` is not a failure, as with all commands (`endings::full_disk_is_a_failure`).
 #[test]
 fn closed_pipe_is_no_failure() {
     let place = Place::new("config-unread");
@@ -101,7 +101,8 @@ fn model_calls_tools_beside_the_agent() {
     initialize(&mut socket);
     let connected = editor.until("model_connected");
     assert_eq!((&connected["client"], &connected["conn"]), (&json!("model"), &json!(2)));
-    // The mention names no connection, which is an error if two agents are attached.
+    // The mention names no connection, which would be an error if two agents were attached: the model
+    // does not count.
     editor.send_line(r#"{"cmd":"mention","path":"a.txt"}"#);
     editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,4]}"#);
     for pushed in ["selection_changed", "at_mentioned"] {
@@ -170,7 +171,7 @@ fn file_is_written_where_asked() {
 }
 
 #[test]
-fn bridge_serves_editor_of_others() {
+fn bridge_serves_an_editor_of_another_author() {
     let place = Place::new("mcp-config-bridge");
     let mut empty = place.start("mcp-config", &[]);
     empty.fails(2, &["no editor found"]);

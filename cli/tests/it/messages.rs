@@ -12,7 +12,7 @@ fn wrong_command_line_is_status_2() {
     place.write("file", "");
     place.write("lock", "{}");
     place.write("token", r#"{"authToken":"t"}"#);
-    // A command below another one has a help of its own, with its arguments.
+    // A subcommand has its own help, with its own arguments.
     let below = |arguments: &[&str]| {
         let name = arguments.iter().find(|word| ["tools", "call", "diff"].contains(word));
         name.map_or_else(String::new, |name| format!(" {name}"))
@@ -240,14 +240,14 @@ fn agent_without_editor_is_status_2() {
     agent.fails(2, &["\"41111x\", which is not a port: unset it"]);
 }
 
-/// Linux alone lets a process stay in a directory that is gone, or one that another program has removed.
+/// Only on Linux can a process start in a directory that was removed.
 #[cfg(target_os = "linux")]
 #[test]
 fn removed_working_directory_has_a_remedy() {
     let place = Place::new("gone");
     for arguments in [&["doctor"][..], &["agent", "tools"], &["mcp-config"], &["editor", "--headless"]] {
         let mut shell = std::process::Command::new("sh");
-        place.house(&mut shell);
+        place.prepare(&mut shell);
         shell.args(["-c", "mkdir gone; cd gone; rmdir ../gone; exec \"$0\" \"$@\"", crate::executable()]);
         let (status, output) = Process::spawn("sh", shell.args(arguments)).end();
         assert_eq!(status, Some(2), "{arguments:?}: {output}");
@@ -279,7 +279,7 @@ fn impossible_diff_is_refused_by_the_agent() {
     let cases: &[(&str, [&str; 2], i32, &str)] = &[
         ("a directory", [".", "new.txt"], 1, "is a directory"),
         ("a missing folder", ["sub/b.txt", "new.txt"], 1, "there is no directory"),
-        ("a file in place of its folder", ["a.txt/b.txt", "new.txt"], 1, "there is no directory"),
+        ("a file instead of its folder", ["a.txt/b.txt", "new.txt"], 1, "there is no directory"),
         ("a missing proposal", ["a.txt", "missing"], 1, "missing: "),
         ("a proposal that is not UTF-8", ["a.txt", "bytes"], 1, "bytes is not UTF-8"),
         ("no editor", ["b.txt", "new.txt"], 2, "no editor found"),

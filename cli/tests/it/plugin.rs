@@ -55,7 +55,7 @@ fn plugin_is_installed_replaced_and_removed() {
 fn folder_that_cannot_be_made_is_named() {
     let place = Place::new("plugin-nowhere");
     let file = place.write("file", "");
-    // Nobody makes a folder there.
+    // Not even root can make a folder there.
     for above in [file.as_str(), "/dev/null", "/proc"].into_iter().filter(|above| Path::new(above).exists()) {
         let (_, status, complaints) = run(&place, &["nvim", "--dir", &format!("{above}/x")]);
         let expected = format!("plugin: no folder can be made in {above}: ");
@@ -71,7 +71,7 @@ fn partial_installation_does_not_block_the_next() {
     let beside = |end| dir(&place).with_file_name(format!(".ide-mcp{end}"));
     let entries = || fs::read_dir(dir(&place).parent().unwrap()).unwrap().count();
     let mut shell = Command::new("sh");
-    place.house(shell.args([
+    place.prepare(shell.args([
         "-c",
         "ulimit -f 8; trap '' XFSZ; exec \"$0\" plugin nvim",
         crate::executable(),
@@ -92,7 +92,7 @@ fn partial_installation_does_not_block_the_next() {
 
 /// The package for Emacs has a sentence for each verdict that it knows.
 #[test]
-fn plugin_knows_verdicts_of_the_doctor_alone() {
+fn plugin_knows_only_verdicts_of_the_doctor() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let page = fs::read_to_string(format!("{root}/docs/doctor.md")).unwrap();
     let code = fs::read_to_string(format!("{root}/adapters/editors/emacs/ide-mcp-doctor.el")).unwrap();
@@ -106,7 +106,7 @@ fn plugin_knows_verdicts_of_the_doctor_alone() {
     }
 }
 
-/// Whoever can write a plugin runs programs as its user.
+/// Another user who can write to a plugin can run programs as its user.
 #[test]
 fn modes_do_not_depend_on_the_umask() {
     for mask in ["000", "002", "077"] {
@@ -114,7 +114,7 @@ fn modes_do_not_depend_on_the_umask() {
         fs::set_permissions(place.home(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut shell = Command::new("sh");
         let line = format!("umask {mask}; exec \"$0\" plugin nvim");
-        place.house(shell.args(["-c", &line, crate::executable()]));
+        place.prepare(shell.args(["-c", &line, crate::executable()]));
         let (status, text) = Process::spawn("sh", &mut shell).end();
         assert_eq!((status, text.as_str()), (Some(0), ""), "{mask}");
         let mut left = vec![place.home().join(".local")];
@@ -124,7 +124,7 @@ fn modes_do_not_depend_on_the_umask() {
             let is_in_the_plugin = path.starts_with(dir(&place));
             if path.is_dir() {
                 left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-                // The folders above are not the plugin's own: the user's umask can close them.
+                // The folders above are not the plugin's own: the user's umask may make them private.
                 let expected = if mask == "077" && !is_in_the_plugin { 0o700 } else { 0o755 };
                 assert_eq!(mode, expected, "{mask}: {}", path.display());
             } else {
@@ -199,12 +199,12 @@ const PATHS: &[(&str, &str, Platform)] = &[
     ("a share", r"\\server\share\a b.txt", Platform::Windows),
     ("a share with slashes", "//server/share/a b.txt", Platform::Windows),
     ("elsewhere", "/home/me/a b/\u{fc}.txt", Platform::Posix),
-    ("a backslash elsewhere", r"/w/a\b", Platform::Posix),
-    ("a drive elsewhere", r"/C:\w", Platform::Posix),
-    ("a colon elsewhere", "/w/c:/x", Platform::Posix),
+    ("a backslash on POSIX", r"/w/a\b", Platform::Posix),
+    ("a drive on POSIX", r"/C:\w", Platform::Posix),
+    ("a colon on POSIX", "/w/c:/x", Platform::Posix),
 ];
 
-/// Two paths, and whether they are those of one file on Windows.
+/// Two paths, and whether they name the same file on Windows.
 const KEYS: &[(&str, &str, &str, bool)] = &[
     ("slashes", r"C:\w\a.txt", "C:/w/a.txt", true),
     ("case", r"c:\W\A.txt", r"C:\w\a.TXT", true),
@@ -214,7 +214,7 @@ const KEYS: &[(&str, &str, &str, bool)] = &[
 ];
 
 /// Runs an editor without a screen and without the settings of a user, and with `data` as XDG_DATA_HOME. Returns false
-/// without the editor.
+/// if the editor is not installed.
 fn batch(place: &Place, editor: &str, data: &str, arguments: &[&str]) -> bool {
     if let Err(error) = Command::new(editor).arg("--version").output() {
         assert_eq!(error.kind(), ErrorKind::NotFound, "{editor}: {error}");
@@ -229,7 +229,8 @@ fn batch(place: &Place, editor: &str, data: &str, arguments: &[&str]) -> bool {
     true
 }
 
-/// The functions for paths need no editor on Windows. The URI of each plugin is that of the library.
+/// The plugins' functions for paths can be tested without an editor on Windows. Each writes the same URI as the
+/// library.
 #[test]
 fn plugins_write_uris_of_windows() {
     let place = Place::new("uris");
@@ -282,11 +283,12 @@ fn plugins_write_uris_of_windows() {
         for ((name, _, _, are_one), pair) in KEYS.iter().zip(keys.as_array().unwrap().chunks(2)) {
             assert_eq!(pair[0] == pair[1], *are_one, "{editor}: {name}");
         }
-        assert_eq!(out["same"], r"/A\b", "{editor}: elsewhere, each name is another file");
+        assert_eq!(out["same"], r"/A\b", "{editor}: on POSIX a different case is a different file");
     }
 }
 
-/// The folder in which an editor is started must not bring the program that the editor runs.
+/// A project must not be able to supply the program that the plugin runs. So a relative `XDG_DATA_HOME`, which would
+/// lead below the folder in which the editor was started, does not count.
 #[test]
 fn program_is_not_below_a_relative_folder() {
     let place = Place::new("plugin-data");

@@ -14,7 +14,7 @@ use tungstenite::{Message, WebSocket};
 /// A client of one of the descriptions: what it sends is written in the test.
 struct Client {
     socket: WebSocket<TcpStream>,
-    /// The messages that nobody has waited for.
+    /// The messages that the test has not waited for yet.
     unread: Vec<Value>,
 }
 
@@ -64,7 +64,7 @@ impl Client {
         self.message(|message| message["method"] == method)["params"].take()
     }
 
-    /// Waits for a message; the others wait for their turn.
+    /// Waits for a certain message, and keeps the others for later.
     fn message(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         while !self.unread.iter().any(&is_it) {
             let message = self.read();
@@ -173,7 +173,7 @@ mod vault {
     }
 
     #[test]
-    fn sidecar_hands_on_the_six_methods() {
+    fn sidecar_passes_on_the_six_methods() {
         let place = place("vault-sidecar");
         let mut editor = sidecar(&place, &json!({"dialect": "obsidian"}));
         let mut client = Client::attach(&editor, "/");
@@ -227,7 +227,7 @@ impl Client {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
     }
 
-    /// Returns the texts of the result of a call, and a mark for a failure before them.
+    /// Returns the text blocks of the result of a call, after a mark if the call failed.
     fn texts(&mut self, id: &Value) -> Vec<String> {
         let result = self.answer(id);
         let blocks = result["content"].as_array().unwrap_or_else(|| panic!("{result}"));
@@ -242,7 +242,7 @@ impl Client {
         self.texts(&id)
     }
 
-    /// Calls a tool that the sidecar hands on, and answers it.
+    /// Calls a tool that the sidecar passes on, and answers the call.
     fn call_sidecar(&mut self, editor: &mut Process, tool: (&str, Value), command: Value) -> Vec<String> {
         let id = json!("call");
         self.call_later(&id, tool.0, tool.1);
@@ -498,7 +498,7 @@ mod extension {
     }
 
     #[test]
-    fn sidecar_hands_on_its_tools_and_own_ones() {
+    fn sidecar_passes_on_its_tools_and_own_ones() {
         let place = Place::new("extension-sidecar");
         let path = place.write("file.js", "a");
         let own = json!([{"name": "count", "description": "Counts", "schema": {"type": "object"}}]);

@@ -129,7 +129,8 @@ fn keys_get_through_what_a_terminal_sends() {
                 person.write_all(bytes).unwrap();
                 // Longer than every timeout that ends a sequence.
                 thread::sleep(Duration::from_millis(1500));
-                // The first Ctrl+Q asks about the pasted text, which is not saved. Without one, the terminal is gone.
+                // Pasted text is not saved, so the first Ctrl+Q asks. Without pasted text it has ended the editor
+                // already.
                 for key in [b"\x11", b"\x11"] {
                     let _ = person.write_all(key);
                     thread::sleep(Duration::from_millis(300));

@@ -11,7 +11,7 @@ fn terminal(place: &Place) -> Tmux {
     Tmux::new(&home, &place.project(), &[("HOME", home.to_str().unwrap()), ("NO_COLOR", "1")])
 }
 
-/// Types a command of the program, and the status behind it.
+/// Types a command of the program, and an `echo` of its status after it.
 fn run(tmux: &Tmux, arguments: &str) {
     tmux.line("clear");
     tmux.until("an empty screen", |screen| !screen.contains("status"));
@@ -80,7 +80,7 @@ fn person_at_a_terminal_chooses_among_editors() {
     let tmux = terminal(&place);
     let question = "Type its number; Ctrl+C ends:";
     let is_prompted = |screen: &str| screen.trim_end().ends_with(question);
-    // By a number of the list, after two answers that name none.
+    // By a number of the list, after two answers that are not in it.
     run(&tmux, "agent tools");
     let screen = tmux.until("the question", is_prompted);
     for editor in &editors {
@@ -121,7 +121,7 @@ fn person_at_a_terminal_chooses_among_editors() {
     }
 }
 
-/// Each way to attach is in a row of its own, so that none of them is broken.
+/// Each way to attach has a row of its own, so that the terminal breaks none of them.
 #[test]
 fn tap_names_the_command_that_attaches() {
     if tmux::is_missing() {

@@ -1,5 +1,5 @@
-//! The files of a user, as `agent diff` writes them: on a full disk, at a kill, under a change by the user,
-//! and with other names, links and modes. `src/support/save` has the same for each step of a write.
+//! The files of a user, as `agent diff` writes them: on a full disk, at a kill, under a change by the user, and with
+//! other names, links and modes. `src/support/save` has the same tests for each step of a write.
 
 use crate::support::{Editor, Place, Process, dead, skip};
 use serde_json::json;
@@ -128,7 +128,7 @@ fn verdict_says_what_was_written() {
     }
 }
 
-/// A user can have edited the proposal before they accepted it: their text is kept if it is not written.
+/// A user may have edited the proposal before accepting it. If that text cannot be written, it is kept.
 #[test]
 fn accepted_text_is_kept_when_it_is_not_written() {
     let place = Place::new("writes-accepted");
@@ -149,7 +149,7 @@ fn accepted_text_is_kept_when_it_is_not_written() {
             assert_eq!(fs::metadata(place.project().join(name)).unwrap().mode() & 0o777, 0o600);
         }
     }
-    // A text as it was proposed is in the file of the proposal.
+    // A text that was accepted as proposed need not be kept again: NEWFILE has it.
     let mut agent = propose(&place, &mut editor, &["c.txt", "new.txt"]);
     place.write("c.txt", "again\n");
     editor.send_line(ACCEPT);
@@ -157,8 +157,8 @@ fn accepted_text_is_kept_when_it_is_not_written() {
     assert!(!place.project().join("new.txt.accepted.3").exists());
 }
 
-/// Where no file can lie beside NEWFILE, the text is kept in the state directory, and where nothing can be written, it
-/// is printed. Here the name of NEWFILE is too long for another one with an ending.
+/// If no file can be created beside NEWFILE, the text is kept in the state directory, and if nothing can be written,
+/// it is printed. Here the name of NEWFILE is so long that no ending can be added.
 #[test]
 fn accepted_text_is_kept_wherever_it_can_be() {
     let place = Place::new("writes-kept");
@@ -226,7 +226,7 @@ fn names_links_and_modes_stay() {
     assert_eq!(left(&place), [""; 0]);
 }
 
-/// A write in place that was killed has left a copy of the text before it, which the next proposal names.
+/// A write in place that is killed leaves a copy of the text before it. The next proposal names this copy.
 #[test]
 fn copy_of_a_killed_write_is_named() {
     let place = Place::new("writes-copy");
@@ -253,7 +253,7 @@ fn on_a_small_disk(place: &Place, script: &str) -> Option<String> {
     let run = |script: &str| {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
-        place.house(&mut command);
+        place.prepare(&mut command);
         command.output()
     };
     match run(mount) {
@@ -299,7 +299,8 @@ fn full_disk_keeps_the_old_text() {
     }
 }
 
-/// Kills the agent once the file that it writes beside `f.txt` has this many bytes, or `f.txt` itself has others.
+/// Kills the agent once the file that it writes beside `f.txt` has this many bytes, or `f.txt` itself has another
+/// size.
 fn kill_at(place: &Place, agent: &mut Process, bytes: u64) {
     let begin = Instant::now();
     let size = |name: &str| fs::metadata(place.project().join(name)).map_or(0, |file| file.len());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 fn missing_editor_is_reported_at_once() {
     let place = Place::new("bridge-nobody");
     place.start("bridge", &[]).fails(2, &["no editor found"]);
-    // The lock file of an editor that has gone, and a lock file with a wrong token.
+    // The lock file of an editor that is gone, and a lock file with a wrong token.
     let port = place.closed_port();
     let lock = place.publish(port, &json!({}));
     let attempt = |port: &str, reason: &str| {
@@ -83,7 +83,7 @@ fn end_during_attaching_fails_open_requests() {
 fn end_without_session_is_success() {
     let cases: [(&str, &str, fn(&mut Process)); 2] = [
         ("the end of the input", "", Process::hang_up),
-        ("a signal behind a ping", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n", |bridge| {
+        ("a signal after a ping", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n", |bridge| {
             // A bridge that answers has set its signal handlers.
             assert_eq!(bridge.json()["id"], 0);
             bridge.terminate();
@@ -110,7 +110,7 @@ fn unreachable_editor_answers_with_error() {
     bridge.put(&lines);
     bridge.hang_up();
     refused(&mut bridge, &json!("i"), "cannot be attached to");
-    // The request behind `initialize` gets an error, or no answer if the bridge reads it too late.
+    // The request after `initialize` gets an error, or no answer if the bridge reads it too late.
     let rest = bridge.rest();
     assert!(rest.iter().all(|line| line.contains("\"id\":1,\"error\"")), "{rest:?}");
     let output = bridge.fails(1, &["cannot be attached to"]);
@@ -157,8 +157,8 @@ fn early(place: &Place) -> (Process, Scripted) {
     (bridge, editor)
 }
 
-/// Lets the client ask the editor for something. The editor answers after its earlier messages, so the
-/// bridge has read them afterwards.
+/// Passes a request of the client to the editor, and the answer back. The answer comes after the
+/// editor's earlier messages, so by then the bridge has read them all.
 pub(super) fn let_editor_answer(bridge: &mut Process, editor: &mut Scripted) {
     ask(bridge, &json!(0), "x/first", &json!({}));
     let request = editor.receive();

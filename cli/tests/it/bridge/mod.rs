@@ -210,8 +210,8 @@ fn bridge_allows_256_open_calls() {
     call(&mut bridge, &json!(256), "openDiff", &diff("one too many"));
     let refused = bridge.json();
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(256), &json!(-32603)));
-    // A call that ends an open call is still accepted. It causes two answers: of the diff and its
-    // own.
+    // A call that ends an open call is still accepted. It causes two answers: that of the diff, and
+    // its own.
     call(&mut bridge, &json!("close"), "close_tab", &json!({"tab_name": "255"}));
     let answers = [bridge.json(), bridge.json()];
     assert!(
@@ -251,7 +251,7 @@ fn ninth_invalid_line_ends_the_bridge() {
     assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1000"));
 }
 
-/// A client that writes in another encoding gets its answers.
+/// A client that writes in another encoding is still answered.
 #[test]
 fn line_that_is_not_utf8_is_answered() {
     let place = Place::new("bridge-latin");

@@ -64,7 +64,7 @@ fn unread_output_does_not_lose_the_editor() {
 }
 
 #[test]
-fn editor_blocks_behind_64_mib_unread() {
+fn editor_blocks_once_64_mib_are_unread() {
     const COUNT: usize = 96;
     let place = Place::new("bridge-full");
     let (mut bridge, mut output, mut editor) = unread(&place);

@@ -20,8 +20,7 @@ use tungstenite::client::IntoClientRequest as _;
 enum Step {
     /// Runs the command of the finding.
     Run,
-    /// Runs the command of the finding, which starts another program. The doctor runs in place of that
-    /// program.
+    /// Runs the command of the finding, which starts another program. The doctor runs instead of that program.
     Start,
     /// Does what the advice with these words requires.
     Act(&'static str, fn(&mut Terminal)),
@@ -57,7 +56,7 @@ const ROWS: &[(&str, Advice)] = &[
     ("port-variable-elsewhere", Fixes("the port of an editor elsewhere", RUN)),
     (
         "port-variable-only-elsewhere",
-        Fixes("a port of another folder", &[Act("open it there", Terminal::start), Run]),
+        Fixes("the port of an editor of another folder", &[Act("open it there", Terminal::start), Run]),
     ),
     ("integration-off", Fixes("integration that is off", RUN)),
     ("integration-without-port", Fixes("integration without a port", RUN)),
@@ -74,47 +73,53 @@ const ROWS: &[(&str, Advice)] = &[
     ("no-proxy-differs", Fixes("one no_proxy of two", RUN)),
     ("wsl", Untested("needs Windows")),
     ("directory-missing", Fixes("no directory", &[Act("Start the editor", Terminal::start)])),
-    ("directory-not-a-directory", Fixes("a file for a directory", RUN_AND_RESTART)),
-    ("directory-not-a-directory", Fixes("a file above the directory", RUN_AND_RESTART)),
-    ("directory-not-a-directory", Fixes("a dangling link for a directory", RUN_AND_RESTART)),
-    ("directory-unreadable", Fixes("a closed directory", RUN)),
-    ("directory-unreadable", Fixes("a closed directory above", RUN)),
-    ("directory-unwritable", Fixes("a directory without writing", RUN_AND_RESTART)),
-    ("directory-unwritable", Fixes("no directory, and one without writing above it", RUN_AND_RESTART)),
+    ("directory-not-a-directory", Fixes("a file instead of the directory", RUN_AND_RESTART)),
+    ("directory-not-a-directory", Fixes("a file instead of the parent directory", RUN_AND_RESTART)),
+    ("directory-not-a-directory", Fixes("a dangling link instead of the directory", RUN_AND_RESTART)),
+    ("directory-unreadable", Fixes("an unreadable directory", RUN)),
+    ("directory-unreadable", Fixes("an unreadable parent directory", RUN)),
+    ("directory-unwritable", Fixes("an unwritable directory", RUN_AND_RESTART)),
+    ("directory-unwritable", Fixes("no directory, and an unwritable parent", RUN_AND_RESTART)),
     ("home-of-another-user", Untested("needs the home of another user, whom the tests do not have")),
     ("directory-not-ours", Fixes("a directory of another user", RUN_AND_RESTART)),
-    ("directory-writable-by-others", Fixes("an open directory", RUN)),
-    ("directory-readable-by-others", Fixes("a visible directory", RUN)),
-    ("parent-not-ours", Fixes("a directory above of another user", RUN)),
-    ("parent-not-ours", Fixes("a link above of another user", RUN)),
-    ("parent-writable-by-all", Fixes("an open directory above", RUN)),
-    ("parent-writable-by-group", Fixes("a directory above that a group can write to", RUN)),
+    ("directory-writable-by-others", Fixes("a directory writable by others", RUN)),
+    ("directory-readable-by-others", Fixes("a directory readable by others", RUN)),
+    ("parent-not-ours", Fixes("a parent directory of another user", RUN)),
+    ("parent-not-ours", Fixes("a link of another user on the way to the directory", RUN)),
+    ("parent-writable-by-all", Fixes("a parent directory writable by all", RUN)),
+    ("parent-writable-by-group", Fixes("a parent directory writable by a group", RUN)),
     ("locks-where-nobody-looks", Fixes("another directory than the editor's", RESTART)),
     ("no-lock-files", Fixes("no lock file", &[Act("Start the editor", Terminal::start)])),
     ("lock-misnamed", Fixes("a name without a port", RUN)),
-    ("lock-is-a-link", Fixes("a link for a lock file", RUN)),
-    ("lock-is-a-link", Fixes("a link for a lock file, and nothing else", RUN_AND_RESTART)),
-    ("lock-not-a-file", Fixes("a pipe for a lock file", RUN)),
-    ("lock-not-a-file", Fixes("a directory for a lock file", RUN)),
+    ("lock-is-a-link", Fixes("a link instead of a lock file", RUN)),
+    ("lock-is-a-link", Fixes("a link instead of a lock file, and nothing else", RUN_AND_RESTART)),
+    ("lock-not-a-file", Fixes("a pipe instead of a lock file", RUN)),
+    ("lock-not-a-file", Fixes("a directory instead of a lock file", RUN)),
     ("lock-not-ours", Fixes("a lock file of another user", RUN_AND_RESTART)),
-    ("lock-unreadable", Fixes("a closed lock file", RUN)),
+    ("lock-unreadable", Fixes("an unreadable lock file", RUN)),
     ("lock-unparsable", Fixes("half a lock file", RUN_AND_RESTART)),
     ("lock-unparsable", Fixes("bytes that are not text", RUN_AND_RESTART)),
-    ("lock-unparsable-beside-editor", Fixes("half a lock file beside a living editor", RUN)),
+    ("lock-unparsable-beside-editor", Fixes("half a lock file beside a running editor", RUN)),
     ("lock-without-transport", Fixes("no transport", UPDATE)),
     ("lock-legacy", Fixes("a lock file in the legacy form", UPDATE)),
     (
         "lock-readable-by-others",
-        Fixes("an open lock file", &[Run, Act("Close the file", |t| mode(&t.setup.place.lock_dir(), 0o700))]),
+        Fixes(
+            "a lock file readable by others",
+            &[Run, Act("Close the file", |t| mode(&t.setup.place.lock_dir(), 0o700))],
+        ),
     ),
-    ("lock-readable-by-others", Fixes("an open lock file", RUN_AND_RESTART)),
+    ("lock-readable-by-others", Fixes("a lock file readable by others", RUN_AND_RESTART)),
     ("lock-without-token", Fixes("no token", UPDATE)),
     ("lock-without-process", Fixes("no process id", UPDATE)),
-    ("lock-left-over", Fixes("a dead process beside a living one", RUN)),
+    ("lock-left-over", Fixes("a dead process beside a running editor", RUN)),
     ("lock-process-unseen", Fixes("an editor whose process id is not found, beside another", RUN)),
-    ("leftover-hides-editor", Fixes("a newer dead process beside a living one", RUN)),
-    ("lock-without-editor", Fixes("a dead process without a name, beside a living one", RUN)),
-    ("lock-without-editor", Fixes("a web server on the port of a dead process, beside a living one", RUN)),
+    ("leftover-hides-editor", Fixes("a newer dead process beside a running editor", RUN)),
+    ("lock-without-editor", Fixes("a dead process without a name, beside a running editor", RUN)),
+    (
+        "lock-without-editor",
+        Fixes("a web server on the port of a dead process, beside a running editor", RUN),
+    ),
     (
         "lock-of-windows-elsewhere",
         Fixes("an editor on Windows", &[Run, Act("update the extension", Terminal::start)]),
@@ -134,7 +139,7 @@ const ROWS: &[(&str, Advice)] = &[
     ("subprotocol-missing", Fixes("no sub-protocol", UPDATE)),
     ("session-fails", Fixes("an unknown protocol version", UPDATE)),
     ("accepts-without-token", Fixes("an editor that asks for no token", UPDATE)),
-    ("accepts-with-origin", Fixes("an editor that lets web pages in", UPDATE)),
+    ("accepts-with-origin", Fixes("an editor that accepts web pages", UPDATE)),
     (
         "not-probed",
         Fixes("an editor that is not probed", &[Act("without --no-connect", |t| t.setup.arguments.clear())]),
@@ -147,8 +152,11 @@ const ROWS: &[(&str, Advice)] = &[
     ),
     ("no-editor-for-directory", Fixes("another folder", &[Act("Open ", Terminal::start)])),
     ("no-usable-editor", Fixes("a dead process", RESTART)),
-    ("folder-matches-only-logically", Fixes("the editor came by a link", &[Act("Open ", Terminal::restart)])),
-    ("folder-matches-only-physically", Fixes("the agent came by a link", RUN)),
+    (
+        "folder-matches-only-logically",
+        Fixes("the editor came through a link", &[Act("Open ", Terminal::restart)]),
+    ),
+    ("folder-matches-only-physically", Fixes("the agent came through a link", RUN)),
     ("folder-in-another-spelling", Untested("needs macOS or Windows")),
     ("editor-without-folders", Fixes("no folder", RUN)),
     ("editor-without-folders", Fixes("no folder", &[Act("Open ", Terminal::restart)])),
@@ -221,7 +229,7 @@ fn attach(port: &str, token: &str) -> impl Sized + use<> {
 
 fn follow(id: &str, case: &str, steps: &[Step]) {
     let Some(fault) = fault(case) else {
-        // Root reads every file, and root alone can give a file to another user: no user has all cases.
+        // Root can read every file, and only root can give a file to another user: no user can set up all cases.
         return eprintln!("{id}: this user cannot set up {case:?}");
     };
     // A path with everything that a shell would change.
@@ -284,7 +292,7 @@ impl Diagnosis {
 /// A shell in the directory of the agent.
 struct Terminal {
     shell: Process,
-    // The editor must end before its home is removed, where it would restore its lock file.
+    // The editor must end before its home is removed, because it would restore its lock file there.
     editor: Option<Editor>,
     setup: Setup,
 }
@@ -304,7 +312,7 @@ impl Terminal {
         let program = Path::new(crate::executable()).parent().unwrap();
         let path = format!("{}:{}:{}", bin.display(), program.display(), std::env::var("PATH").unwrap());
         let mut command = Command::new("sh");
-        setup.house(&mut command);
+        setup.prepare(&mut command);
         Self { shell: Process::spawn("sh", command.env("PATH", path)), setup, editor: None }
     }
 
@@ -339,7 +347,7 @@ impl Terminal {
     fn start(&mut self) {
         let project = self.setup.place.project().canonicalize().unwrap();
         let mut command = self.setup.place.command("editor", &["--headless", project.to_str().unwrap()]);
-        self.setup.house(&mut command);
+        self.setup.prepare(&mut command);
         self.editor = Some(Editor::at(Process::spawn("editor", &mut command)));
     }
 

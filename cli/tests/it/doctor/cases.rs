@@ -17,7 +17,7 @@ pub(crate) const CASES: &[Case] = &[
     ("no directory", |s| fs::remove_dir(s.place.lock_dir()).unwrap(), &["directory-missing"], 1),
     ("no lock file", |_| {}, &["no-lock-files"], 1),
     (
-        "a visible directory",
+        "a directory readable by others",
         |s| {
             s.editor(Behaves::Well);
             mode(&s.place.lock_dir(), 0o755);
@@ -26,7 +26,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a visible directory in a closed one",
+        "a directory readable by others in a private one",
         |s| {
             s.editor(Behaves::Well);
             mode(&s.place.lock_dir(), 0o755);
@@ -36,7 +36,7 @@ pub(crate) const CASES: &[Case] = &[
         0,
     ),
     (
-        "an open directory",
+        "a directory writable by others",
         |s| {
             s.editor(Behaves::Well);
             mode(&s.place.lock_dir(), 0o777);
@@ -45,7 +45,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a file for a directory",
+        "a file instead of the directory",
         |s| {
             fs::remove_dir(s.place.lock_dir()).unwrap();
             fs::write(s.place.lock_dir(), "").unwrap();
@@ -54,7 +54,7 @@ pub(crate) const CASES: &[Case] = &[
         2,
     ),
     (
-        "a file above the directory",
+        "a file instead of the parent directory",
         |s| {
             fs::remove_dir_all(s.place.lock_dir().parent().unwrap()).unwrap();
             fs::write(s.place.lock_dir().parent().unwrap(), "").unwrap();
@@ -63,7 +63,7 @@ pub(crate) const CASES: &[Case] = &[
         2,
     ),
     (
-        "a dangling link for a directory",
+        "a dangling link instead of the directory",
         |s| {
             fs::remove_dir(s.place.lock_dir()).unwrap();
             symlink("nowhere", s.place.lock_dir()).unwrap();
@@ -72,7 +72,7 @@ pub(crate) const CASES: &[Case] = &[
         2,
     ),
     (
-        "an open directory above",
+        "a parent directory writable by all",
         |s| {
             s.editor(Behaves::Well);
             mode(s.place.lock_dir().parent().unwrap(), 0o777);
@@ -81,7 +81,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a directory above that a group can write to",
+        "a parent directory writable by a group",
         |s| {
             s.editor(Behaves::Well);
             mode(s.place.lock_dir().parent().unwrap(), 0o770);
@@ -97,9 +97,14 @@ pub(crate) const CASES: &[Case] = &[
         &["config-dir-unusable"],
         2,
     ),
-    ("an open lock file in a closed directory", |s| mode(&s.editor(Behaves::Well), 0o644), &[], 0),
     (
-        "an open lock file",
+        "a lock file readable by others in a private directory",
+        |s| mode(&s.editor(Behaves::Well), 0o644),
+        &[],
+        0,
+    ),
+    (
+        "a lock file readable by others",
         |s| {
             mode(&s.editor(Behaves::Well), 0o644);
             mode(&s.place.lock_dir(), 0o711);
@@ -114,7 +119,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "half a lock file beside a living editor",
+        "half a lock file beside a running editor",
         |s| {
             s.publish(fake(Behaves::Well), &s.lock());
             s.put(s.place.closed_port(), "{\"pid\":1,");
@@ -143,7 +148,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a link for a lock file, and nothing else",
+        "a link instead of a lock file, and nothing else",
         |s| {
             let target = s.place.project().join("target");
             fs::write(&target, s.lock().to_string()).unwrap();
@@ -153,7 +158,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a link for a lock file",
+        "a link instead of a lock file",
         |s| {
             let target = s.place.project().join("target");
             fs::write(&target, s.lock().to_string()).unwrap();
@@ -164,7 +169,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a pipe for a lock file",
+        "a pipe instead of a lock file",
         |s| {
             let path = s.place.lock_dir().join("41111.lock");
             assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -174,7 +179,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a directory for a lock file",
+        "a directory instead of a lock file",
         |s| {
             fs::create_dir(s.place.lock_dir().join("41111.lock")).unwrap();
             s.editor(Behaves::Well);
@@ -201,7 +206,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a dead process beside a living one",
+        "a dead process beside a running editor",
         |s| {
             let lock = s.lock_with(&json!({"pid": dead()}));
             s.publish(s.place.closed_port(), &lock);
@@ -226,7 +231,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a dead process without a name, beside a living one",
+        "a dead process without a name, beside a running editor",
         |s| {
             let lock = s.lock_with(&json!({"pid": dead(), "ideName": ""}));
             s.publish(s.place.closed_port(), &lock);
@@ -236,7 +241,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a web server on the port of a dead process, beside a living one",
+        "a web server on the port of a dead process, beside a running editor",
         |s| {
             let port = fake(Behaves::Says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"));
             s.publish(port, &s.lock_with(&json!({"pid": dead()})));
@@ -246,7 +251,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a newer dead process beside a living one",
+        "a newer dead process beside a running editor",
         |s| {
             s.editor(Behaves::Well);
             let left = s.publish(s.place.closed_port(), &s.lock_with(&json!({"pid": dead()})));
@@ -304,7 +309,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "an editor that lets web pages in",
+        "an editor that accepts web pages",
         |s| drop(s.editor(Behaves::WithOrigin)),
         &["accepts-with-origin"],
         1,
@@ -322,7 +327,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "the agent came by a link",
+        "the agent came through a link",
         |s| {
             s.editor(Behaves::Well);
             let link = s.place.lock_dir().parent().unwrap().join("link");
@@ -333,7 +338,7 @@ pub(crate) const CASES: &[Case] = &[
         0,
     ),
     (
-        "the editor came by a link",
+        "the editor came through a link",
         |s| {
             let link = s.place.lock_dir().parent().unwrap().join("link");
             symlink(s.place.project(), &link).unwrap();
@@ -377,7 +382,7 @@ pub(crate) const CASES: &[Case] = &[
         0,
     ),
     (
-        "a port of another folder",
+        "the port of an editor of another folder",
         |s| {
             let path = s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
             s.set("CLAUDE_CODE_SSE_PORT", path.file_stem().unwrap().to_str().unwrap());
@@ -447,7 +452,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a process id as text",
+        "a process id as a string",
         |s| drop(s.editor_with(&json!({"pid": std::process::id().to_string()}))),
         &[],
         0,

@@ -71,7 +71,7 @@ fn forty_silent_ports_are_probed_in_time() {
 }
 
 /// The doctor opens one connection for a leftover, at the same time as the others, and waits half a second for a
-/// program that does not answer. The bound is for a busy machine.
+/// program that does not answer. The bound allows for a busy machine.
 #[test]
 fn fifty_leftovers_cost_one_connection_each() {
     let setup = Setup::new();
@@ -102,7 +102,7 @@ fn editors_with_equal_names_are_told_apart() {
         file.set_modified(now - Duration::from_secs(60 * minutes + 20)).unwrap();
     }
     let text = setup.doctor(&[]).rest().join(" ");
-    // Without the breaks of its lines.
+    // The text without its line breaks.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut agent = setup.place.agent(&["tools"]);
     let (status, output) = agent.end();

@@ -40,7 +40,7 @@ const AS_ROOT: &[Case] = &[
         1,
     ),
     (
-        "a directory above of another user",
+        "a parent directory of another user",
         |s| {
             s.editor(Behaves::Well);
             chown(s.place.lock_dir().parent().unwrap(), Some(OTHER_USER), None).unwrap();
@@ -49,7 +49,7 @@ const AS_ROOT: &[Case] = &[
         1,
     ),
     (
-        "a link above of another user",
+        "a link of another user on the way to the directory",
         |s| {
             s.editor(Behaves::Well);
             let link = s.place.project().join("config");
@@ -75,13 +75,13 @@ const AS_ROOT: &[Case] = &[
 
 const AS_USER: &[Case] = &[
     (
-        "a closed lock file",
+        "an unreadable lock file",
         |s: &mut Setup| mode(&s.editor(Behaves::Well), 0),
         &["lock-unreadable", "no-usable-editor"],
         1,
     ),
     (
-        "a closed directory",
+        "an unreadable directory",
         |s| {
             s.editor(Behaves::Well);
             mode(&s.place.lock_dir(), 0);
@@ -90,7 +90,7 @@ const AS_USER: &[Case] = &[
         2,
     ),
     (
-        "a closed directory above",
+        "an unreadable parent directory",
         |s| {
             s.editor(Behaves::Well);
             mode(s.place.lock_dir().parent().unwrap(), 0);
@@ -98,9 +98,9 @@ const AS_USER: &[Case] = &[
         &["directory-unreadable"],
         2,
     ),
-    ("a directory without writing", |s| mode(&s.place.lock_dir(), 0o500), &["directory-unwritable"], 1),
+    ("an unwritable directory", |s| mode(&s.place.lock_dir(), 0o500), &["directory-unwritable"], 1),
     (
-        "no directory, and one without writing above it",
+        "no directory, and an unwritable parent",
         |s| {
             fs::remove_dir(s.place.lock_dir()).unwrap();
             mode(s.place.lock_dir().parent().unwrap(), 0o500);

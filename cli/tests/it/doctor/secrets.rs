@@ -1,4 +1,4 @@
-//! No output of the doctor has a token; and the report for a bug description.
+//! No output of the doctor contains a token, and its report says enough for a bug report.
 
 use super::fake::{Behaves, TOKEN, fake};
 use super::setup::{Setup, mode};
@@ -87,7 +87,8 @@ fn no_output_contains_a_secret() {
         assert!(!all.contains(MARK), "{format:?}: {all}");
         assert!(all.contains("[token]"), "{format:?}: {all}");
     }
-    // A host is shown, since the token goes there, unless it has a password.
+    // The host of the variable is shown, because the token is sent there, unless it contains a
+    // password.
     setup.set("CLAUDE_CODE_IDE_HOST_OVERRIDE", format!("user:QZQZ-password@{TOKEN}"));
     for format in [&["--verbose"][..], &["--report"]] {
         let all = setup.doctor(format).rest().join("\n");

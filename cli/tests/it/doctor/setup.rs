@@ -13,7 +13,8 @@ use std::process::Command;
 /// A home, a project, a current directory and changed environment variables.
 pub(crate) struct Setup {
     kept: Vec<Box<dyn Any>>,
-    // The editors must end before their home is removed, where they would restore their lock files.
+    // The editors must end before their home is removed, because they would restore their lock
+    // files there.
     editors: Vec<Editor>,
     pub(crate) place: Place,
     pub(crate) cwd: PathBuf,
@@ -110,7 +111,8 @@ impl Setup {
         self.editors.push(editor);
     }
 
-    /// Opens the directories that a fault has closed, so that they can be removed.
+    /// Makes directories accessible that a fault has made inaccessible, so that they can be
+    /// removed.
     pub(crate) fn open(&self) {
         let dir = self.place.lock_dir();
         for dir in [dir.parent().unwrap(), &dir] {
@@ -132,13 +134,13 @@ impl Setup {
     /// Returns the command of a doctor in this set-up.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.place.command("doctor", &[&self.arguments, arguments].concat());
-        self.house(&mut command);
+        self.prepare(&mut command);
         command
     }
 
     /// Makes a command run in the current directory, with the variables of this set-up.
-    pub(crate) fn house(&self, command: &mut Command) {
-        self.place.house(command);
+    pub(crate) fn prepare(&self, command: &mut Command) {
+        self.place.prepare(command);
         for name in [
             "CLAUDE_CODE_AUTO_CONNECT_IDE",
             "CLAUDE_CODE_IDE_HOST_OVERRIDE",

@@ -48,7 +48,7 @@ fn watch_prints_changes_and_asks_once() {
     assert!(verdict["status"] == 1 && now.abs_diff(time) < 60_000, "{verdict} at {now}");
     mode(&setup.place.lock_dir(), 0o700);
     assert_eq!(next(&mut doctor).0, row("removed", "directory-readable-by-others"));
-    // Some looks without a change.
+    // Time for the doctor to look a few times without a change.
     thread::sleep(Duration::from_secs(3));
     assert_eq!(connections.load(Ordering::Relaxed), 3, "the editor is not asked again");
 
@@ -90,7 +90,7 @@ fn watch_asks_silent_editor_again() {
 fn watch_for_a_person_ends_with_status() {
     let setup = Setup::new();
     let lock = setup.publish(fake(Behaves::Well), &setup.lock());
-    // Through a directory for its user alone nobody else reaches the file.
+    // In a private directory other users cannot reach the file, and its mode would be no problem.
     mode(&setup.place.lock_dir(), 0o711);
     let mut doctor = setup.doctor(&["--watch"]);
     assert!(doctor.line().ends_with(": 1 warning."));
@@ -120,7 +120,7 @@ fn signal_ends_watch_that_nobody_reads() {
     let once = setup.doctor(&arguments[1..]).rest().join("\n").len();
     assert!(once > 64 * 1024, "a report of {once} bytes is longer than a pipe");
     let mut command = setup.place.command("doctor", &arguments);
-    setup.house(&mut command);
+    setup.prepare(&mut command);
     let (mut doctor, mut out) = Process::spawn_unread("doctor", &mut command);
     out.read_exact(&mut [0]).unwrap();
     doctor.terminate();

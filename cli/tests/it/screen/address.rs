@@ -10,7 +10,7 @@ fn port(lock: &Path) -> &str {
 }
 
 #[test]
-fn editors_of_one_folder_have_two_names() {
+fn editors_of_the_same_folder_have_different_names() {
     if tmux::is_missing() {
         return;
     }

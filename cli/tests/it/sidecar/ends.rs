@@ -80,7 +80,7 @@ fn agent_is_back_after_killed_sidecar() {
     agent.until_selected("again");
 }
 
-/// Checks the wake-ups where a file counts them, on Linux.
+/// Checks the wake-ups only on Linux, which counts them in a file.
 #[test]
 fn idle_sidecar_does_not_wake_up() {
     if !cfg!(target_os = "linux") {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 #[test]
-fn editor_of_the_guide_asks_its_person() {
+fn editor_of_the_guide_asks_its_user() {
     if Command::new("python3").arg("--version").output().is_err() {
         skip("there is no python3");
         return;
@@ -22,7 +22,7 @@ fn editor_of_the_guide_asks_its_person() {
     let programs = Path::new(crate::executable()).parent().unwrap().to_owned();
     let path = env::var_os("PATH").unwrap_or_default();
     command.env("PATH", env::join_paths([programs].into_iter().chain(env::split_paths(&path))).unwrap());
-    place.house(&mut command);
+    place.prepare(&mut command);
     let mut editor = Process::spawn("minimal.py", &mut command);
     assert!(editor.line().contains("claude --ide"));
 

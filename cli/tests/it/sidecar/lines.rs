@@ -61,7 +61,7 @@ fn too_long_line_is_skipped() {
 }
 
 #[test]
-fn wrong_configuration_does_not_begin() {
+fn wrong_configuration_does_not_start_the_sidecar() {
     let place = Place::new("sidecar-config");
     for (name, text, expected) in [
         ("no input", &b""[..], "the configuration is missing: end of standard input"),

@@ -24,7 +24,7 @@ fn agent_attaches_inside_and_not_outside() {
     );
     let mut command = Command::new("unshare");
     command.args(arguments).args(["sh", "-c", &inside]);
-    place.house(&mut command);
+    place.prepare(&mut command);
     let mut process = Process::spawn("unshare", &mut command);
     process.send_line(&config(&place, &json!({})));
     let mut editor = Editor::at(process);

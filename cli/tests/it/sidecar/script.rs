@@ -82,7 +82,7 @@ fn agent_plays_its_script() {
 
 #[test]
 fn longest_texts_pass_unchanged() {
-    // The message of the call has some hundred bytes beside the text, and at most 16 MiB.
+    // The message of the call has some hundred bytes besides the text, and may have at most 16 MiB.
     let text = "x".repeat((16 << 20) - 1024);
     let place = Place::new("sidecar-long");
     place.write("new.txt", &text);

@@ -86,7 +86,7 @@ fn memory_is_bounded_without_reader() {
     let (agents, refusal) = fill(&place);
     assert_eq!(refusal["outcome"]["error"]["code"], -32601, "{refusal}");
     assert_memory_below(sidecar.id(), 160);
-    // The editor goes on: all that waits, and then the gap and the status.
+    // The editor reads again: it gets everything that waited, and then the gap and the status.
     let mut diffs = 0;
     let gap = loop {
         let event = next(&mut out);
@@ -107,14 +107,14 @@ fn memory_is_bounded_without_reader() {
     assert_eq!(sidecar.end().0, Some(0));
 }
 
-/// Checks that the old texts count as well: small proposals, at once, for a large file.
+/// Checks that the old texts count as well: many empty proposals for a large file, all sent at once.
 #[test]
 fn memory_is_bounded_by_old_texts_too() {
     let place = Place::new("sidecar-old-texts");
     let path = place.write("large", &"x".repeat(4 << 20));
     let (mut sidecar, out) = unread(&place);
     let mut agent = place.agent(&["calls"]);
-    // So many old texts are more than the bound of the memory.
+    // The old texts of so many proposals are more than the memory may hold.
     for tab in 0..32 {
         let tab = tab.to_string();
         agent.send_line(&format!(

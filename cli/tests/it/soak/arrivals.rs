@@ -23,8 +23,8 @@ impl Arrivals {
         Ok((connected?, before))
     }
 
-    /// Returns the greatest possible number of other connections since then: all attempts that have
-    /// begun, without the ones that were done before.
+    /// Returns the maximum number of other connections since then: all attempts that have begun,
+    /// without the ones that were done before.
     pub(super) fn since(&self, Before(done): Before) -> usize {
         self.begun.load(Ordering::SeqCst).saturating_sub(done).saturating_sub(1)
     }

@@ -3,7 +3,7 @@
 use super::editor::LINES;
 use super::life::Life;
 use super::model::Expected;
-use super::totals::Of;
+use super::totals::Counter;
 use ide_mcp::testing::Random;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ const TABS: usize = 16;
 /// A request.
 #[derive(Debug)]
 pub(super) enum Ask {
-    /// A request whose answer is that of every editor.
+    /// A request that every editor answers in the same way.
     Standard(&'static str),
     Diagnostics(Option<&'static str>),
     Outside(&'static str),
@@ -86,7 +86,7 @@ pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
                 Some(file) => json!({"uri": format!("file://{}/{file}", project())}),
                 None => json!({}),
             };
-            // The editor checks JSON and TOML alone.
+            // The editor checks only JSON and TOML.
             let is_checked =
                 file.as_ref().is_some_and(|file| file.ends_with("json") || file.ends_with("toml"));
             let expected = if is_checked { Expected::ResultOrLate } else { Expected::Answered };
@@ -114,7 +114,7 @@ pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
                 "new_file_contents": text,
                 "tab_name": tab(life),
             });
-            life.client.soak.totals.add(Of::Diffs, 1);
+            life.client.soak.totals.add(Counter::Diffs, 1);
             call(life, "openDiff", &arguments, Expected::Verdict(text.clone()));
         }
         Ask::CloseTab => {

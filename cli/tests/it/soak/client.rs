@@ -6,16 +6,16 @@ use super::endings::{Ending, unauthenticated};
 use super::life::Life;
 use super::model::Expected;
 use super::shared::{Client, Phase};
-use super::totals::Of;
+use super::totals::Counter;
 use ide_mcp::ws;
 use serde_json::json;
 use std::thread;
 use std::time::Duration;
 
-/// The greatest number of open proposals of a connection.
+/// The maximum number of open proposals of a connection.
 const MOST_PROPOSALS: usize = 12;
 
-/// The greatest number of invalid messages that a connection sends. The editor tolerates 8.
+/// The maximum number of invalid messages that a connection sends. The editor tolerates 8.
 const MOST_VIOLATIONS: usize = 6;
 
 impl Client<'_> {
@@ -140,9 +140,9 @@ impl Life<'_, '_> {
             self.until("all is answered", |life| life.ledger.open().0 == 0)?;
         }
         self.client.soak.note(self.client.number, |seen| seen.is_attached = false);
-        self.client.soak.totals.add(Of::Kills, usize::from(ending.is_kill()));
-        let ended = ending.bring(self);
-        self.book();
+        self.client.soak.totals.add(Counter::Kills, usize::from(ending.is_kill()));
+        let ended = ending.perform(self);
+        self.add_to_totals();
         ended
     }
 
@@ -158,7 +158,7 @@ impl Life<'_, '_> {
         while self.ended.is_none() && self.phase() < Phase::Failed {
             self.receive(Duration::from_millis(100))?;
         }
-        self.book();
+        self.add_to_totals();
         match (&self.ended, self.phase()) {
             (_, Phase::Failed) => Ok(()),
             (_, Phase::Ending) if self.ledger.open().0 > 0 => {
@@ -170,10 +170,10 @@ impl Life<'_, '_> {
     }
 
     /// Adds the unanswered requests to the totals.
-    fn book(&self) {
+    fn add_to_totals(&self) {
         let (abandoned, cancelled) = self.ledger.open();
-        self.client.soak.totals.add(Of::Abandoned, abandoned);
-        self.client.soak.totals.add(Of::Cancelled, cancelled);
+        self.client.soak.totals.add(Counter::Abandoned, abandoned);
+        self.client.soak.totals.add(Counter::Cancelled, cancelled);
     }
 
     fn up_to(&mut self, millis: usize) -> Duration {

@@ -173,8 +173,7 @@ fn first_line(mut stdout: BufReader<ChildStdout>) -> Result<(String, BufReader<C
     receiver.recv_timeout(START).map_err(|_| late())?.map_err(|error| error.to_string())
 }
 
-/// Checks that the lock file is in the directory: a file elsewhere that stays behind would not be
-/// found.
+/// Checks that the lock file is in the directory: a leftover file elsewhere would not be found.
 fn is_in(lock: &Path, dir: &Path) -> Result<(), String> {
     let real = |path: &Path| path.canonicalize().map_err(|error| format!("{}: {error}", path.display()));
     let parent = lock.parent().ok_or("the lock file lies nowhere")?;

@@ -2,7 +2,7 @@
 
 use super::life::Life;
 use super::shared::{Client, PATIENCE};
-use super::totals::Of;
+use super::totals::Counter;
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{CloseCode, Closed, Part};
 use std::io::{self, Read as _, Write as _};
@@ -62,7 +62,7 @@ impl Ending {
     }
 
     /// Ends the connection, and checks that the editor ends it as well.
-    pub(super) fn bring(self, life: &mut Life<'_, '_>) -> Result<(), String> {
+    pub(super) fn perform(self, life: &mut Life<'_, '_>) -> Result<(), String> {
         match self {
             Self::Quiet | Self::Close => {
                 // An error means that the connection has ended, which the check below detects.
@@ -82,7 +82,7 @@ impl Ending {
             }
             Self::Kill(point, kill) => {
                 point.reach(life).map_err(|error| error.to_string())?;
-                kill.bring(life.conn.stream()).map_err(|error| error.to_string())?;
+                kill.perform(life.conn.stream()).map_err(|error| error.to_string())?;
                 if kill == Kill::HalfClose {
                     life.closed()?;
                 }
@@ -108,7 +108,7 @@ impl Point {
 }
 
 impl Kill {
-    fn bring(self, stream: &TcpStream) -> io::Result<()> {
+    fn perform(self, stream: &TcpStream) -> io::Result<()> {
         match self {
             Self::Reset => Ok(rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO))?),
             Self::Drop => Ok(()),
@@ -117,8 +117,8 @@ impl Kill {
     }
 }
 
-/// Writes a few bytes past the machine. The socket has room for them, since everything before was
-/// flushed.
+/// Writes a few bytes directly to the socket, bypassing the machine. The socket has room for them,
+/// since everything before was flushed.
 fn write(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.write_all(bytes)
 }
@@ -127,7 +127,7 @@ fn write(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
 pub(super) fn unauthenticated(client: &mut Client<'_>) -> Result<(), String> {
     let soak = client.soak;
     let (mut stream, before) = soak.connect()?;
-    soak.totals.add(Of::Unauthenticated, 1);
+    soak.totals.add(Counter::Unauthenticated, 1);
     let head = format!(
         "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
@@ -145,7 +145,7 @@ pub(super) fn unauthenticated(client: &mut Client<'_>) -> Result<(), String> {
     let Some(answer) = answer else {
         thread::sleep(Duration::from_millis(u64::try_from(client.random.below(30)).unwrap_or(0)));
         let kill = if client.random.one_in(2) { Kill::Reset } else { Kill::Drop };
-        return kill.bring(&stream).map_err(|error| error.to_string());
+        return kill.perform(&stream).map_err(|error| error.to_string());
     };
     let mut received = Vec::new();
     let read = written.and_then(|()| {
@@ -158,7 +158,7 @@ pub(super) fn unauthenticated(client: &mut Client<'_>) -> Result<(), String> {
             Err("an unauthenticated peer got no answer".into())
         }
         _ if received.starts_with(answer) => {
-            soak.totals.add(Of::Rebuffed, 1);
+            soak.totals.add(Counter::Rebuffed, 1);
             Ok(())
         }
         // The editor dropped this connection as the oldest of too many. The newer ones came later.

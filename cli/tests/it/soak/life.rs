@@ -3,7 +3,7 @@
 use super::ledger::Ledger;
 use super::model::{Expected, Message};
 use super::shared::{Client, PATIENCE, Phase, Seen};
-use super::totals::Of;
+use super::totals::Counter;
 use ide_mcp::Time;
 use ide_mcp::ws::{self, OwnedEvent, Part};
 use ide_mcp_blocking::Conn;
@@ -90,7 +90,7 @@ impl<'c, 'a> Life<'c, 'a> {
                 return Err("the session does not open".into());
             }
         }
-        self.client.soak.totals.add(Of::Connections, 1);
+        self.client.soak.totals.add(Counter::Connections, 1);
         self.attached = self.client.soak.now();
         let life = self.life;
         // This must be before the first notification that the editor can send.
@@ -167,7 +167,7 @@ impl<'c, 'a> Life<'c, 'a> {
         for message in Message::sent(text)? {
             if let Some(answer) = message.answer() {
                 self.ledger.answered(&answer)?;
-                self.client.soak.totals.add(Of::Answers, 1);
+                self.client.soak.totals.add(Counter::Answers, 1);
                 self.is_ready = true;
                 continue;
             }
@@ -195,7 +195,7 @@ impl<'c, 'a> Life<'c, 'a> {
         match method {
             "selection_changed" => {
                 let line = number("/selection/start/line").ok_or("a selection has a line")?;
-                soak.totals.add(Of::Selections, 1);
+                soak.totals.add(Counter::Selections, 1);
                 soak.note(self.client.number, |seen| seen.line = Some(line));
                 self.selections += 1;
                 let since = soak.now().saturating_since(self.attached).as_millis();
@@ -209,7 +209,7 @@ impl<'c, 'a> Life<'c, 'a> {
             }
             "at_mentioned" => {
                 let line = number("/lineStart").ok_or("a mention has a line")?;
-                soak.totals.add(Of::Mentions, 1);
+                soak.totals.add(Counter::Mentions, 1);
                 let before = soak.note(self.client.number, |seen| std::mem::replace(&mut seen.mention, line));
                 if before.is_some_and(|before| before >= line) {
                     return Err(format!("mention {line} came after {before:?}"));
@@ -234,7 +234,7 @@ impl<'c, 'a> Life<'c, 'a> {
     }
 
     pub(super) fn owe(&mut self, id: String, expected: Expected) {
-        self.client.soak.totals.add(Of::Requests, 1);
+        self.client.soak.totals.add(Counter::Requests, 1);
         self.ledger.requested(id, expected, self.client.soak.now());
     }
 
@@ -269,7 +269,7 @@ impl<'c, 'a> Life<'c, 'a> {
         };
     }
 
-    /// Writes the whole send buffer, before bytes that go past the machine.
+    /// Writes the whole send buffer, so that bytes that bypass the machine can follow.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         if self.conn.flush(PATIENCE) && !self.conn.machine().wants_output() {
             return Ok(());

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-/// The greatest allowed difference in KiB during the last third of a run.
+/// The maximum allowed difference in KiB during the last third of a run.
 const TOLERANCE: u64 = 1024;
 
-/// The least length of a last third that is judged. A shorter one still has the growth of the start.
+/// The minimum length of a last third that is judged. A shorter one still shows the growth after the
+/// start.
 const SHORTEST: Duration = Duration::from_secs(60);
 
 /// The samples of the memory of a process in KiB.

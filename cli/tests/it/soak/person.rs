@@ -5,7 +5,7 @@ use super::desk::Desk;
 use super::editor::{LINES, MANY_LINES};
 use super::model::EDITED;
 use super::shared::{Phase, Seen, Soak};
-use super::totals::Of;
+use super::totals::Counter;
 use ide_mcp::Time;
 use ide_mcp::testing::Random;
 use serde_json::json;
@@ -94,9 +94,9 @@ impl<'a> Person<'a> {
         if self.soak.phase() == Phase::Failed {
             return Ok(());
         }
-        self.soak.totals.add(Of::Storms, 1);
+        self.soak.totals.add(Counter::Storms, 1);
         if self.desk.selected() != selected {
-            self.soak.totals.add(Of::Disturbed, 1);
+            self.soak.totals.add(Counter::Disturbed, 1);
             return Ok(());
         }
         arrived.map_err(|late| format!("{late}: line {last}, {after:?}"))
@@ -106,7 +106,7 @@ impl<'a> Person<'a> {
     fn select(&mut self) -> Result<String, String> {
         let other = u32::try_from(self.random.below(usize::try_from(MANY_LINES - 1).unwrap_or(1)));
         self.last = (self.last + 1 + other.unwrap_or(0)) % MANY_LINES;
-        self.soak.totals.add(Of::Selects, 1);
+        self.soak.totals.add(Counter::Selects, 1);
         let (start, end) = ([self.last, 0], [self.last, 4]);
         Ok(format!("{}\n", json!({"cmd": "select", "path": LINES, "start": start, "end": end})))
     }
@@ -140,7 +140,7 @@ impl<'a> Person<'a> {
         }
     }
 
-    /// Decides on a random proposal, or in one of three calls on none.
+    /// Decides on a random proposal; one time in three it does nothing.
     fn decide(&mut self) -> Result<(), String> {
         if self.random.one_in(3) {
             return Ok(());
@@ -152,7 +152,7 @@ impl<'a> Person<'a> {
             1 => command["contents"] = EDITED.into(),
             _ => {}
         }
-        self.soak.totals.add(Of::Verdicts, 1);
+        self.soak.totals.add(Counter::Verdicts, 1);
         self.send(&format!("{command}\n"))
     }
 

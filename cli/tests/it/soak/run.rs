@@ -7,7 +7,7 @@ use super::memory::Memory;
 use super::person::Person;
 use super::shared::Client;
 use super::shared::{Phase, Soak};
-use super::totals::Of;
+use super::totals::Counter;
 use crate::support::Place;
 use ide_mcp::Time;
 use ide_mcp::testing::Random;
@@ -15,9 +15,9 @@ use std::io::BufRead;
 use std::thread;
 use std::time::Duration;
 
-/// The time between two samples of the memory. A short run takes at least [`FEWEST_SAMPLES`].
+/// The time between two samples of the memory. A short run takes at least [`MIN_SAMPLES`].
 const SAMPLE: Duration = Duration::from_secs(10);
-const FEWEST_SAMPLES: u32 = 12;
+const MIN_SAMPLES: u32 = 12;
 
 /// The time between two lines of progress.
 const REPORT: Duration = Duration::from_secs(30);
@@ -29,8 +29,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const CRASH: Duration = Duration::from_secs(1);
 
 /// The events that a run of a minute or more must have, or it has tested nothing.
-const MUST: [Of; 7] =
-    [Of::Kills, Of::Rebuffed, Of::Answers, Of::Cancelled, Of::Abandoned, Of::Verdicts, Of::Mentions];
+const MUST: [Counter; 7] = [
+    Counter::Kills,
+    Counter::Rebuffed,
+    Counter::Answers,
+    Counter::Cancelled,
+    Counter::Abandoned,
+    Counter::Verdicts,
+    Counter::Mentions,
+];
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Runs the soak to the end. Returns the totals, or the first fault.
@@ -43,7 +50,7 @@ pub(super) fn run(
     let (soak, desk) = (Soak::new(editor, home.project(), options.clients), Desk::default());
     let mut memory = Memory::default();
     let idle = editor.descriptors();
-    // The status of a crash is before other faults, which are its consequences.
+    // A crash is reported rather than other faults, which are its consequences.
     let mut crashed = None;
     thread::scope(|scope| {
         scope.spawn(|| desk.read(&soak, output));
@@ -77,7 +84,7 @@ pub(super) fn run(
 
 /// Waits for the length of the run, samples the memory and prints progress.
 fn watch(soak: &Soak<'_>, length: Duration, memory: &mut Memory) {
-    let every = SAMPLE.min(length / FEWEST_SAMPLES);
+    let every = SAMPLE.min(length / MIN_SAMPLES);
     let (end, mut sample, mut report) = (
         Time::ZERO.saturating_add(length),
         Time::ZERO.saturating_add(every),
@@ -140,7 +147,7 @@ fn judge(soak: &Soak<'_>, length: Duration) -> Result<(), String> {
     }
     match MUST.iter().find(|of| soak.totals.get(**of) == 0) {
         Some(of) => Err(format!("this never happened: {of:?}")),
-        None if soak.totals.get(Of::Storms) <= soak.totals.get(Of::Disturbed) => {
+        None if soak.totals.get(Counter::Storms) <= soak.totals.get(Counter::Disturbed) => {
             Err("no storm went undisturbed".into())
         }
         None => Ok(()),

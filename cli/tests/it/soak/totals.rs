@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum Counter {
     Connections,
     Unauthenticated,
     Rebuffed,
@@ -23,35 +23,35 @@ pub(super) enum Of {
     Mentions,
 }
 
-const ALL: [(Of, &str); 15] = [
-    (Of::Connections, "connections"),
-    (Of::Unauthenticated, "unauthenticated"),
-    (Of::Rebuffed, "of them turned away"),
-    (Of::Kills, "killed"),
-    (Of::Requests, "requests"),
-    (Of::Answers, "answered"),
-    (Of::Cancelled, "cancelled and not answered"),
-    (Of::Abandoned, "abandoned with their connection"),
-    (Of::Diffs, "diffs"),
-    (Of::Verdicts, "verdicts"),
-    (Of::Storms, "storms"),
-    (Of::Disturbed, "of them disturbed"),
-    (Of::Selects, "selections made"),
-    (Of::Selections, "received, by all clients"),
-    (Of::Mentions, "mentions received"),
+const ALL: [(Counter, &str); 15] = [
+    (Counter::Connections, "connections"),
+    (Counter::Unauthenticated, "unauthenticated"),
+    (Counter::Rebuffed, "of them turned away"),
+    (Counter::Kills, "killed"),
+    (Counter::Requests, "requests"),
+    (Counter::Answers, "answered"),
+    (Counter::Cancelled, "cancelled and not answered"),
+    (Counter::Abandoned, "abandoned with their connection"),
+    (Counter::Diffs, "diffs"),
+    (Counter::Verdicts, "verdicts"),
+    (Counter::Storms, "storms"),
+    (Counter::Disturbed, "of them disturbed"),
+    (Counter::Selects, "selections made"),
+    (Counter::Selections, "received, by all clients"),
+    (Counter::Mentions, "mentions received"),
 ];
 
 #[derive(Debug, Default)]
 pub(super) struct Totals([AtomicU64; ALL.len()]);
 
 impl Totals {
-    pub(super) fn add(&self, of: Of, many: usize) {
+    pub(super) fn add(&self, of: Counter, many: usize) {
         if let Some(counter) = self.counter(of) {
             counter.fetch_add(u64::try_from(many).unwrap_or(u64::MAX), Ordering::Relaxed);
         }
     }
 
-    pub(super) fn get(&self, of: Of) -> u64 {
+    pub(super) fn get(&self, of: Counter) -> u64 {
         self.counter(of).map_or(0, |counter| counter.load(Ordering::Relaxed))
     }
 
@@ -66,7 +66,7 @@ impl Totals {
         line
     }
 
-    fn counter(&self, of: Of) -> Option<&AtomicU64> {
+    fn counter(&self, of: Counter) -> Option<&AtomicU64> {
         let at = ALL.iter().position(|(other, _)| *other == of)?;
         self.0.get(at)
     }

@@ -55,13 +55,13 @@ pub fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
-/// Returns a word of a shell, as the programs write it.
+/// Quotes a word for a shell, as the programs do.
 pub fn quoted(word: &str) -> String {
     if word.contains(' ') { format!("'{word}'") } else { word.into() }
 }
 
-/// Returns a free port for an editor that returns to its port. The kernel gives this port to no other program, just as
-/// with the port of an editor that has just ended.
+/// Returns a free port for an editor that will come back on it. The kernel might give an ephemeral port to another
+/// program as soon as the editor has ended; this port is not ephemeral.
 pub fn lasting_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Another run of the tests begins elsewhere.
@@ -75,7 +75,7 @@ pub fn lasting_port() -> u16 {
     }
 }
 
-/// Waits until an editor that has ended has freed its port: a process that another test starts inherits the
+/// Waits until an editor that has ended has freed its port: a process that another test starts may inherit the
 /// listener for a moment.
 pub fn await_port(port: &str) {
     let begin = Instant::now();
@@ -93,7 +93,7 @@ impl Place {
         let prefix = format!("ide-mcp-{name}-");
         let mut root = Builder::new();
         root.prefix(&prefix);
-        // Programs of other users look into it.
+        // Programs of other users must be able to look into it.
         #[cfg(unix)]
         root.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
         let root = root.tempdir().unwrap();
@@ -184,7 +184,7 @@ impl Place {
             "transport": "ws", "authToken": "t",
         });
         if cfg!(windows) {
-            // Without it, its process would be one of WSL.
+            // Without this member, agents would look for its process in WSL.
             set(&mut file, &json!({"runningInWindows": true}));
         }
         set(&mut file, changes);
@@ -205,12 +205,12 @@ impl Place {
     pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = crate::program(program);
         command.args(arguments);
-        self.house(&mut command);
+        self.prepare(&mut command);
         command
     }
 
     /// Makes a command run in the project, with the home of this place.
-    pub fn house(&self, command: &mut Command) {
+    pub fn prepare(&self, command: &mut Command) {
         for name in FOREIGN {
             command.env_remove(name);
         }

@@ -19,21 +19,21 @@ pub const FOREIGN: [&str; 12] = [
     "XDG_STATE_HOME",
 ];
 
-/// Returns true if this process ignores SIGHUP, as below `nohup`, and with it the programs that it starts. Writes that
-/// the test does not run then.
+/// Returns true if this process ignores SIGHUP, as under `nohup`, and so do the programs that it starts. In that case
+/// the test is skipped.
 pub fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     let ignores = mask & 1 == 1;
     if ignores {
-        skip("SIGHUP is ignored here, as nohup does it");
+        skip("SIGHUP is ignored here, as under nohup");
     }
     ignores
 }
 
-/// Writes why a test does not run on this machine, past the capture of libtest. Fails if `IDE_MCP_NO_SKIPS` is set,
-/// as in `tests/lab/run skips`.
+/// Prints why a test does not run on this machine, in a way that libtest does not capture. Fails if `IDE_MCP_NO_SKIPS`
+/// is set, as in `tests/lab/run skips`.
 pub fn skip(reason: &str) {
     assert!(std::env::var_os("IDE_MCP_NO_SKIPS").is_none(), "a skipped test is a failure here: {reason}");
     let name = thread::current().name().unwrap_or_default().to_owned();

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest path of a socket: macOS has 104 bytes for it and its end, Linux 108.
+/// The maximum length of a socket's path: macOS has 104 bytes for it and its final NUL, Linux 108.
 const MAX_SOCKET: usize = 103;
 /// The time between two reads of the screen.
 const BLINK: Duration = Duration::from_millis(20);

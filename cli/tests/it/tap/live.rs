@@ -126,7 +126,7 @@ fn json_has_the_port_and_the_end() {
 }
 
 #[test]
-fn lost_reader_ends_the_view_alone() {
+fn lost_reader_ends_only_the_view() {
     let place = Place::new("tap-reader");
     let (_editor, port, _) = editor(&place, &[]);
     let mut command = place.command("tap", &["--port", &port, "--live", "--out", "t.jsonl"]);

@@ -15,11 +15,11 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/it/fixtures").join(name)
 }
 
-/// The recordings whose editor behaves as this library.
+/// The recordings whose editor behaves like this library.
 const EQUAL: [&str; 2] = ["claude-code-1.0.51.jsonl", "claude-code-2.1.330-reconnect.jsonl"];
 
 #[test]
-fn recorded_editors_differ_in_ids_alone() {
+fn recorded_editors_differ_only_in_ids() {
     let place = Place::new("tap-fixtures");
     for name in EQUAL {
         let path = fixture(name);
@@ -39,7 +39,7 @@ fn recorded_editors_differ_in_ids_alone() {
 }
 
 #[test]
-fn recorded_clients_differ_in_names_alone() {
+fn recorded_clients_differ_only_in_names() {
     let place = Place::new("tap-clients");
     for name in [EQUAL[0], EQUAL[1], "claude-code-2.1.330.jsonl"] {
         let text = fs::read_to_string(fixture(name)).unwrap();
@@ -56,8 +56,8 @@ fn recorded_clients_differ_in_names_alone() {
     }
 }
 
-/// Makes a line of a recording what our client would have sent: with its version of the protocol, and
-/// with the name and version of the client alone.
+/// Changes a line of a recording to what our client would have sent: with its version of the protocol, and
+/// with only the name and version in `clientInfo`.
 fn as_our_client(line: &str) -> String {
     let mut line: Value = serde_json::from_str(line).unwrap();
     let Some(mut message) = line["text"].as_str().map(|text| serde_json::from_str::<Value>(text).unwrap())
@@ -103,8 +103,8 @@ fn independent_answers_come_in_any_order() {
     }
 }
 
-/// Returns a line of a transcript with a text in place of each message of whole frames, and with
-/// `change` applied to each message. A frame that a read has cut waits in `cut` for the rest, by its side.
+/// Turns a line of bytes of a transcript into a line for each complete frame: a message becomes text, with
+/// `change` applied to it. A frame that a read has cut off waits for the rest in `cut`, one for each side.
 fn as_texts(line: &Value, cut: &mut BTreeMap<String, Vec<u8>>, change: &dyn Fn(&mut Value)) -> Vec<Value> {
     let read = match (line["raw"].as_str(), line["base64"].as_str()) {
         (Some(raw), _) => raw.as_bytes().to_vec(),

@@ -83,8 +83,7 @@ fn e07_wrong_token_is_not_recorded() {
     assert_eq!(status, Some(0), "{output}");
 }
 
-/// The tap keeps 8 pending connections, as many as the host of an editor. Attached agents do not
-/// count.
+/// The tap keeps 8 pending connections, as many as an editor does. Attached agents do not count.
 #[test]
 fn n05_unauthenticated_peers_keep_no_agent_out() {
     let place = Place::new("tap-strangers");
@@ -164,7 +163,7 @@ fn lock_file_is_restored_between_connections() {
         thread::sleep(Duration::from_millis(300));
     }
 
-    // With a file in place of the directory, the tap reports the error once and not at each attempt. It can restore
+    // With a file instead of the directory, the tap reports the error once and not at each attempt. It can restore
     // the directory while we remove it, and what it says about that moment is not the error we count.
     while fs::write(place.lock_dir(), "no directory").is_err() {
         assert!(begin.elapsed() < Duration::from_secs(15));

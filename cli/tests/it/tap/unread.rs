@@ -104,7 +104,7 @@ fn overfull_transcript_ends_with_whole_line() {
 
 /// A closed terminal can send SIGHUP twice.
 #[test]
-fn second_hangup_cuts_nothing_short() {
+fn second_hangup_loses_nothing() {
     if ignores_hangup() {
         return;
     }
