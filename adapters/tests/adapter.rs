@@ -63,7 +63,7 @@ pub(crate) trait Agent: Sized {
     fn is_over(&self) -> bool;
     fn detach(self);
 
-    /// Waits for the next event; an error is the end of the agent.
+    /// Waits for the next event. An error ends the agent.
     fn next_event(&mut self) -> Result<ClientEvent, AgentError>;
 }
 

@@ -55,7 +55,7 @@ table!(@ nested over_nested::Nested
     shutdown shutdown_ends_connections_in_every_state
     waking e04_a_hundred_thousand_wakes_lose_nothing
     waking answer_outside_of_an_event_is_sent
-    idling an_idle_server_wakes_for_timers_alone
+    idling an_idle_server_wakes_only_for_timers
     starting options_are_published_and_kept
     starting handles_reach_the_server_in_order
     starting shortcuts_of_a_handle_have_their_effects
@@ -236,7 +236,7 @@ table! {
     }
 
     #[test]
-    fn an_idle_server_wakes_for_timers_alone() {
+    fn an_idle_server_wakes_only_for_timers() {
         idling
     }
 
@@ -256,7 +256,7 @@ table! {
     }
 
     #[test]
-    fn wrong_random_source_has_a_clear_error() {
+    fn failing_random_source_has_a_clear_error() {
         starting
     }
 

@@ -1,4 +1,5 @@
-//! The cases over `ide-mcp-smol`. Each step of the editor races against a timer, which drops its wait if it wins.
+//! The cases over `ide-mcp-smol`. Each step of the editor races against a timer; if the timer wins, the wait is
+//! dropped.
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use ide_mcp::ide::discovery::{AuthToken, LockFile};

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// A test fails after this time, which no step takes, even on a busy machine. One that passes never waits for
-/// it.
+/// The time after which a test fails. No step takes as long, even on a busy machine, and a test that passes
+/// never waits for it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The opening handshake of a client without a token.

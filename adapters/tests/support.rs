@@ -50,12 +50,12 @@ pub(crate) struct Seen {
     pub(crate) expired: usize,
 }
 
-/// The ports of editors whose port matters after their end. The system gives them to no other program, as it might
-/// do with the port of an editor that has just ended.
+/// Ports for editors whose port matters after their end. The system might give an ephemeral port to another
+/// program as soon as its editor has ended; these ports it gives only to a program that asks for them.
 pub(crate) const LASTING: RangeInclusive<u16> = 10_000..=32_000;
 
-/// Waits until an ended editor has freed its port: a process that another test starts inherits the listener
-/// for a moment.
+/// Waits until an ended editor has freed its port: a process that another test starts may inherit the listener for
+/// a moment.
 pub(crate) fn await_port(port: u16) {
     let clock = Clock::new();
     while let Err(error) = TcpListener::bind(("127.0.0.1", port)) {

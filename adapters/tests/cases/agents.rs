@@ -61,7 +61,7 @@ pub(crate) fn agent_attaches_calls_and_detaches<A: Adapter>() {
     );
 }
 
-/// An agent that attaches and then does nothing is listed by the editor all the same.
+/// An agent that attaches and then does nothing must still be ready at the editor.
 pub(crate) fn idle_agent_is_ready_at_the_editor<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
     let options = published(&mut world, &dir);
@@ -76,7 +76,7 @@ pub(crate) fn idle_agent_is_ready_at_the_editor<A: Adapter>() {
     world.serve(agent);
 }
 
-/// Detaches while the editor has not answered the opening handshake.
+/// Detaches before the editor has answered the opening handshake.
 pub(crate) fn detach_before_the_answer_ends_at_once<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
     let options = published(&mut world, &dir);
@@ -128,8 +128,8 @@ pub(crate) fn agent_that_is_not_admitted_names_the_remedy<A: Adapter>() {
     assert!(matches!(none.reason, NoEditorReason::NoFile { .. }), "{none:?}");
 }
 
-/// An agent whose directory fits two editors gets an error that names both. The search reads the environment,
-/// so the agent is this test again, in a process with its own environment.
+/// An agent whose directory fits two editors gets an error that names both. The search reads environment
+/// variables, so the agent is this test again, in a process with its own variables.
 pub(crate) fn agent_between_two_editors_names_both<A: Adapter>() {
     const AGENT: &str = "IDE_MCP_TEST_AGENT";
     let own = any::type_name::<A>();

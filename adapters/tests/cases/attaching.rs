@@ -1,4 +1,4 @@
-//! Whom the server admits, and on which port it listens.
+//! Which agents the server admits, and on which port it listens.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::read_all;

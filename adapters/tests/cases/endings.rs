@@ -132,8 +132,8 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
 }
 
 pub(crate) fn unused_address_refuses_connection<A: Adapter>() {
-    // Nobody listens at the local address of a connection, and no other program can listen there while the
-    // connection exists.
+    // The local address of a connection has no listener, and no other program can listen there while the connection
+    // exists.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let addr = held.local_addr().unwrap();

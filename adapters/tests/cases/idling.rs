@@ -8,7 +8,7 @@ use ide_mcp::{Clock, Time};
 use std::time::Duration;
 
 /// Attaches a hundred agents, which then send nothing.
-pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
+pub(crate) fn an_idle_server_wakes_only_for_timers<A: Adapter>() {
     const AGENTS: usize = 100;
     let mut world = World::<A>::with(|config| config.max_clients = AGENTS);
     let mut agents = Vec::new();

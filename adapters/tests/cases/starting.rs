@@ -115,8 +115,8 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
     assert!(A::Editor::start(there(plain()).without_folders()).is_ok());
 }
 
-/// A token and an agent from random sources that fail. A server takes no source.
-pub(crate) fn wrong_random_source_has_a_clear_error<A: Adapter>() {
+/// Generates a token and starts an agent with random sources that fail. A server has no source of its own.
+pub(crate) fn failing_random_source_has_a_clear_error<A: Adapter>() {
     let error = AuthToken::generate(failing(0)).unwrap_err();
     assert_eq!(error, "no entropy", "the error of the source");
     let dir = TempDir::new();
@@ -168,7 +168,7 @@ pub(crate) fn handles_reach_the_server_in_order<A: Adapter>() {
                         thread::yield_now();
                     }
                 }
-                // The work before makes no event. This one does, and so ends the wait of the server.
+                // The work before this mention causes no event. The mention does, and so ends the server's wait.
                 let last = || handle.mention(Mention::new("/w/a/x", None), Some(gone));
                 while last() == Err(HandleError::Full) {
                     thread::yield_now();
@@ -241,7 +241,7 @@ pub(crate) fn handle_ends_with_its_server<A: Adapter>() {
     let stays = world.agent(diagnostics(), true);
     world.until(|world| world.seen.calls == 1);
     let handle = world.editor.handle();
-    // No turn runs meanwhile, so it cannot be over yet.
+    // No turn runs meanwhile, so the server cannot be over yet.
     assert!(!handle.end(Duration::ZERO));
     let waits = thread::spawn({
         let handle = handle.clone();

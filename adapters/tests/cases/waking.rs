@@ -58,6 +58,6 @@ pub(crate) fn answer_outside_of_an_event_is_sent<A: Adapter>() {
     let clock = Clock::new();
     let report = world.serve(agent);
     assert_eq!(report.answers, [["FILE_SAVED", "new"]]);
-    // An answer that waited for the next event of the connection would wait for its first ping, after 30 s.
+    // An answer that had to wait for the connection's next event would wait for its first ping, after 30 s.
     assert!(clock.now() < Time::ZERO.saturating_add(Duration::from_secs(15)), "{:?}", clock.now());
 }
