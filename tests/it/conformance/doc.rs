@@ -7,7 +7,7 @@ const HEAD: &str = "\
 # The protocol, row by row
 
 The bytes behind [the protocol][protocol]: what comes in (`▶`), what this library answers (`◀`), and the event that your
-program gets (`●`). Each text is one WebSocket message, without its frame. `tests/it/conformance` writes this page from what
+program gets (`●`). Each piece of code is one WebSocket message, without its frame. `tests/it/conformance` writes this page from what
 happens, and fails if it differs; where another test is the proof, the row names it.
 
 [protocol]: protocol.md
