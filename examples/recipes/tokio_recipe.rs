@@ -2,25 +2,26 @@
 //!
 //! `ide-mcp-smol` runs on any executor. It adds one thread, async-io's reactor, which waits for the sockets.
 //!
-//! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
+//! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter or Ctrl+C ends it.
 
 use ide_mcp_smol::Server;
 use ide_mcp_smol::ide::kit::{display_line, display_safe_lines};
 use ide_mcp_smol::ide::tool::{Call, OpenDiff, Tool, ToolCall};
 use ide_mcp_smol::ide::{ServerConfig, ServerEvent};
-use std::{collections::VecDeque, error::Error};
+use std::{collections::VecDeque, error::Error, pin::pin, process::exit};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
+use tokio::signal::ctrl_c;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let editor = ServerConfig::new("tokio", "1.0").folder(".").tools([Tool::OpenDiff]);
     let mut server = Server::start(editor)?;
-    println!("listening on port {}; Enter ends it", server.local_addr().port());
-    let mut lines = BufReader::new(stdin()).lines();
+    println!("listening on port {}; Enter or Ctrl+C ends it", server.local_addr().port());
+    let (mut lines, mut interrupt) = (BufReader::new(stdin()).lines(), pin!(ctrl_c()));
     // The proposals that wait for a decision. A real editor shows each in a view.
     let mut open = VecDeque::<(Call<OpenDiff>, OpenDiff)>::new();
     loop {
-        // Neither future loses anything when the other one completes first.
+        // No future loses anything when another one completes first.
         tokio::select! {
             event = server.next_event() => match event {
                 Some(ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. }) => {
@@ -40,11 +41,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 }
                 _ => break,
             },
+            _ = &mut interrupt => break,
         }
     }
     server.shutdown();
     while !server.is_over() {
         server.next_event().await;
     }
-    Ok(())
+    // A thread of tokio still waits for the keyboard, and the end of `main` would wait for that thread.
+    exit(0)
 }

@@ -72,6 +72,24 @@ fn ends_without_an_agent(recipe: &str) {
     editor.ends();
 }
 
+/// A signal ends a recipe in order, although its keyboard is still open.
+#[cfg(unix)]
+#[test]
+fn tokio_recipe_ends_at_ctrl_c() {
+    let mut editor = Editor::start("tokio_recipe", "interrupted");
+    let mut agent = editor.agent();
+    let proposal =
+        r#"{"old_file_path":"/x","new_file_path":"/x","new_file_contents":"text","tab_name":"tab"}"#;
+    writeln!(agent.stdin.as_mut().unwrap(), "openDiff {proposal}").unwrap();
+    // It asks, so its loop runs.
+    editor.accept("text");
+    let id = editor.process.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    drop(agent.stdin.take());
+    agent.wait().unwrap();
+    editor.ends();
+}
+
 /// How long a recipe may take to end.
 const LIMIT: Duration = Duration::from_secs(10);
 
