@@ -159,7 +159,7 @@ fn thread_handle() {
     let program = place.command("thread_handle", &[]);
     let mut script = Command::new("script");
     script.args(["-qec", program.get_program().to_str().unwrap(), "/dev/null"]);
-    place.house(&mut script);
+    place.prepare(&mut script);
     let mut editor = Process::spawn("thread_handle", &mut script);
     place.published("thread_handle", None);
     let mut agent = Agent::attach(&place);
@@ -191,7 +191,7 @@ fn thread_handle_without_terminal_ends_its_server() {
     let program = place.command("thread_handle", &[]);
     let mut setsid = Command::new("setsid");
     setsid.args(["--wait".as_ref(), program.get_program()]);
-    place.house(&mut setsid);
+    place.prepare(&mut setsid);
     let (status, problem) = Process::spawn("thread_handle", &mut setsid).end();
     assert_eq!(status, Some(1), "{problem}");
     assert!(place.in_lock_dir().is_empty());
@@ -245,7 +245,7 @@ fn agent_program_attaches_to_each_editor() {
             server.send_line("y");
         }
         let mut command = Command::new(&program);
-        place.house(command.args(["agent", "call", tool, arguments]));
+        place.prepare(command.args(["agent", "call", tool, arguments]));
         let mut agent = Process::spawn("agent", &mut command);
         let answer = agent.rest().join("\n");
         assert_eq!(agent.end(), (Some(0), String::new()), "{editor}: {answer}");
