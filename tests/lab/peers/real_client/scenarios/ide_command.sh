@@ -4,7 +4,7 @@
 start_editor
 start_client_and_settle
 stop_editor
-expect_screen 'ide-mcp editor disconnected' 15
+expect_screen 'ide-mcp editor disconnected' 40
 
 mkdir -p "$home/elsewhere"
 here_is=$project
