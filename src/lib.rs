@@ -39,13 +39,13 @@
 //! | your loop | adapter | how |
 //! | --- | --- | --- |
 //! | none: a thread may block | `ide-mcp-blocking` | `Server::start`, `next_event()` |
-//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plugin; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; use its `Handle` from any thread |
+//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plugin in somebody else's loop; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; use its `Handle` from any thread |
 //! | tokio, smol, async-io, GPUI | `ide-mcp-smol` | `next_event().await` in a task, or on a thread of its own |
 //! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: wait for its one descriptor, then `dispatch` |
 //! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
 //! | that of an editor not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; Neovim, Vim and Emacs have plugins |
 //! | your own, on mio | `ide-mcp-mio` | `Server` in your `Poll` |
-//! | that of an editor in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
+//! | that of an editor in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: wait for its descriptor, or pass it the bytes of your sockets |
 //! | none of these | `ide-mcp` | the state machines |
 //!
 //! [`guide::embedding`] has the code for each.

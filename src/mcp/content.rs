@@ -107,7 +107,7 @@ impl<'a> ToolResult<'a> {
     /// array.
     ///
     /// Reading is tolerant: a null or absent `content` counts as empty, and a block that is not readable text is kept
-    /// as it is. `isError` counts as false if it is absent or JavaScript would treat it as false. Anything else counts
+    /// as it is. `isError` counts as false if it is absent, null, `false`, `0`, `""` or `"false"`. Anything else counts
     /// as true, because a failure must not be taken for a success.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {

@@ -99,9 +99,9 @@ pub(crate) fn use_slow_path<E: Error>() -> E {
     E::custom("")
 }
 
-/// Returns true if the value of a member in `text` is an object; false if we cannot tell. Such a value can be decoded
-/// without being kept raw first. `name` must be a slice of the text, so that the value begins after it; a
-/// [`Deserializer`] does not report the kind of a value.
+/// Returns true if the value of the member `name` in `text` is an object; false if it is not, or if we cannot tell. An
+/// object can be decoded without being kept raw first, but a [`Deserializer`] does not report the kind of the next value,
+/// so we look into the text. `name` must be a slice of it: the value begins after the name.
 pub(crate) fn precedes_object(name: &str, text: &str) -> bool {
     let after = name.as_ptr().addr().wrapping_add(name.len()).checked_sub(text.as_ptr().addr());
     let Some(mut rest) = text.get(after.unwrap_or(usize::MAX)..) else { return false };

@@ -167,7 +167,7 @@ impl Side for Accepting {
             || server.stream.input.rx.bytes().len() <= server.stream.output.limits.head
     }
 
-    /// Returns no more space than a head of the permitted length needs.
+    /// Returns space for a head of the permitted length, and for one byte more, which shows that a head is too long.
     fn head_space(server: &mut Server) -> &mut [u8] {
         let held = server.stream.input.rx.bytes().len();
         let room = if server.wants_input() {

@@ -35,7 +35,7 @@ A change takes effect when `ide-mcp-mode' is turned on."
 (defconst ide-mcp--most-answer (* 32 1024) "The maximum size of an answer to a model, in bytes.")
 
 (defconst ide-mcp--tools
-  (let ((path '(:type "string" :description "The file: its absolute path, or that below the folder")))
+  (let ((path '(:type "string" :description "The absolute path of the file, or its path in the open folder")))
     `((symbols
        :description "The symbols of a file, such as functions and types, with their lines"
        :schema (:type "object" :required ["path"] :properties (:path ,path)))

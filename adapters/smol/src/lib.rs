@@ -38,7 +38,7 @@
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an [`ide::Server`].
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine.
-//! - [`Waker`] tells a task from another thread that a queue of yours has an entry.
+//! - [`Waker`] lets another thread tell a task that a queue of yours has an entry.
 //!
 //! Everything happens within `next_event`, on the task that awaits it. We spawn no task, and only the set of
 //! wake-ups is behind a lock. Each socket has a [`std::task::Waker`] of its own, so the server knows which

@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Doctor {
     pub(crate) here: WorkingDir,
-    /// The ports that the doctor connects to, if any.
+    /// Whose ports the doctor connects to; `None` if it connects to none.
     pub(crate) connects: Option<Trust>,
     pub(crate) removed: Vec<Removed>,
     /// True if the findings have ages, which differ from one look to the next.

@@ -20,9 +20,10 @@ impl Shell {
         Self::from_variables(cfg!(windows), |name| env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
-    /// Git Bash and MSYS2 set `MSYSTEM`, and the command prompt sets `PROMPT`. A PowerShell that was started there
-    /// inherits `PROMPT`, and adds its modules in the home directory. A command prompt within PowerShell looks the same
-    /// and counts as PowerShell, which [`prompt`](Self::prompt) then says.
+    /// Guesses the shell from the variables that it sets: Git Bash and MSYS2 set `MSYSTEM`, the command prompt `PROMPT`.
+    /// A PowerShell that was started from a command prompt inherits `PROMPT`, but adds the modules of the home directory
+    /// to `PSModulePath`. A command prompt within PowerShell looks the same, so we take it for PowerShell, and
+    /// [`prompt`](Self::prompt) shows the user that we did.
     fn from_variables(is_windows: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         if !is_windows || variable("MSYSTEM").is_some() {
             return Self::Posix;
@@ -128,7 +129,7 @@ impl Shell {
         Some(pieces)
     }
 
-    /// Returns the character at the end of a row whose line continues in the next one.
+    /// Returns the line-continuation character of the shell.
     pub(crate) const fn continuation(self) -> char {
         match self {
             Self::Posix => '\\',
@@ -148,7 +149,8 @@ fn is_plain(text: &str, more: &str) -> bool {
     !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || more.contains(letter))
 }
 
-/// Returns a string in single quotes for PowerShell, which takes the typographic single quotes as such quotes too.
+/// Returns a string in single quotes for PowerShell. It reads typographic single quotes as quotes too, so
+/// those are doubled as well.
 fn literal(text: &str) -> String {
     let mut quoted = String::from("'");
     for letter in text.chars() {

@@ -1,6 +1,6 @@
-//! The commands as processes, each test with its own home directory: the commands with each other,
-//! with peers of other authors, and in terminals.
-#![cfg_attr(windows, allow(dead_code, unused_imports, reason = "a part of the tests is for Windows"))]
+//! Runs the commands as processes: with each other, with peers by other authors, and in terminals. Each test has its own
+//! home directory.
+#![cfg_attr(windows, allow(dead_code, unused_imports, reason = "only a part of the tests runs on Windows"))]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -52,7 +52,7 @@ mod messages;
 #[cfg(unix)]
 mod own_tools;
 // Its editor accepts a token from an earlier run, which needs a system that reports the owner of a client.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod peers;
 #[cfg(unix)]
 mod plugin;
@@ -80,7 +80,7 @@ fn program(name: &str) -> std::process::Command {
     command
 }
 
-/// Returns the path of the program: the one that Cargo gives or, if something else has started the tests, the one
+/// Returns the path of the program: the one that Cargo gives or, if something else has built the tests, the one
 /// beside their folder.
 fn executable() -> &'static str {
     static BESIDE: std::sync::OnceLock<String> = std::sync::OnceLock::new();

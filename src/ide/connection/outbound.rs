@@ -146,8 +146,9 @@ impl Connection {
     /// [fits](Form::check) the form. The person may decline, or close the form. It waits for the person without a
     /// timeout, until you [cancel](Self::cancel) it.
     ///
-    /// The real client cancels forms in its first moments without showing them, so a form that comes within the settle
-    /// time ([`ServerConfig::settle`](crate::ide::ServerConfig::settle)) after `initialized` is sent at its end.
+    /// The real client cancels forms in its first moments without showing them, so a form that you send within the
+    /// settle time ([`ServerConfig::settle`](crate::ide::ServerConfig::settle)) after `initialized` is held back until
+    /// that time is over.
     ///
     /// # Errors
     ///
@@ -238,8 +239,8 @@ impl Connection {
 
     /// Ends the connection properly, as [`shutdown`](Self::shutdown) does, but with the close code 1008, after which
     /// [`Reconnect`](crate::ide::discovery::Reconnect), and so the agents of this crate, do not connect again. The real
-    /// client connects again after its editor ends (measured), so an editor that wants a client to stay away [asks
-    /// before it allows](ServerConfig::asks_for_consent) each client.
+    /// client may come back all the same: it does when its editor has gone away and is there again (measured). To keep
+    /// a client away, [ask before you allow](ServerConfig::asks_for_consent) each.
     pub(crate) fn disconnect(&mut self) {
         self.close(CloseCode::POLICY, "the editor disconnects this client");
     }

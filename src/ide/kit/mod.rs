@@ -15,8 +15,8 @@
 //!
 //! - **Positions.** [`Position`] and [`Range`] in a text, converted from and to bytes or the columns of a language
 //!   server ([`Encoding`]). Implement [`Text`] for your rope or gap buffer.
-//! - **Safe to show.** [`display_line`], [`display_safe`] and [`display_safe_lines`] replace the characters that a
-//!   terminal would execute as commands.
+//! - **Safe to show.** [`display_line`], [`display_safe`] and [`display_safe_lines`] replace control characters, line
+//!   separators and direction marks, with which a text could control the terminal or show itself in another order.
 //! - **Secrets.** [`secret_reason`] knows the names of files that usually contain one.
 //! - **Edits.** [`EditLog`] keeps what agents wrote, so that a person can look at it and undo it.
 

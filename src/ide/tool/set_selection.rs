@@ -6,7 +6,7 @@ use crate::ide::kit::Range;
 use alloc::string::String;
 
 arguments! {
-    /// `set_selection`, of a decompiled plugin: selects a part of a file. Answer: [`Done`](crate::ide::tool::Done).
+    /// `set_selection`, which is known only from a decompiled plugin: selects a part of a file. Answer: [`Done`](crate::ide::tool::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetSelection {

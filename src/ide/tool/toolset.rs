@@ -110,8 +110,9 @@ impl ToolSet {
     /// The exceptions are `openDiff` and the tools that [`Server`](crate::ide::Server) handles: they are listed with
     /// your description and schema, but called as the tool of the protocol.
     ///
-    /// The real client shows its model only `getDiagnostics` and `executeCode` of these tools (measured), and all tools
-    /// that the editor [offers to models](Self::offer_to_models). Other clients show all tools.
+    /// Of the tools of its connection, the real client shows its model only `getDiagnostics` and `executeCode`
+    /// (measured), so it shows a tool of your own only if you [offer it to models](Self::offer_to_models). Other clients
+    /// show all tools.
     #[must_use]
     pub fn custom(
         self,

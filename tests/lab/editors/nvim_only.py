@@ -55,7 +55,7 @@ def file_of_another_editor_is_read_only(room):
 
 
 def withdrawn_proposal_ends_before_the_next_opens(room):
-    """Both are so large that items of 'diffopt' are removed while they are shown. Neovim has these items since 0.9."""
+    """Both proposals are so large that items of 'diffopt' are removed while they are shown. Neovim has these items since 0.9."""
     person = Person(room)
     agent = RawAgent(room)
     room.type(":set diffopt+=internal,filler", "<Enter>", ":silent! set diffopt+=linematch:40", "<Enter>")
@@ -228,7 +228,8 @@ def list_over_lines(depth, indent="  ", mark="- "):
     return "".join(f"{indent * level}{mark}x\n" for level in range(depth))
 
 
-# Texts at which the Markdown parser of Neovim 0.12 aborts Neovim: it has room for 254 nested blocks.
+# Texts that the plugin opens without a file type. Most would abort Neovim 0.12, whose Markdown parser has room for 254
+# nested blocks.
 NESTED = {
     "quotes.md": ">" * 300 + "\n",
     "items.md": "- " * 300 + "x\n",
@@ -241,7 +242,7 @@ NESTED = {
     "fenced.md": "> ```markdown\n> " + ">" * 300 + "\n> ```\n",
     "wide.md": ("\ufeff" + ">" * 300 + "\n").encode("utf-16-le"),
     "wide-big.md": ("\ufeff" + ">" * 300 + "\n").encode("utf-16-be"),
-    # One level above the limit.
+    # One level above our own limit, which the parser would survive.
     "limit-quotes.md": ">" * 129 + "\n",
     "limit-lines.md": list_over_lines(129),
 }

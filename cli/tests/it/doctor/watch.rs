@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Reads the lines up to a verdict, and returns the changes of faults and the verdict.
+/// Reads the lines up to a verdict, and returns the findings that came or went, without those
+/// of the status `ok`, and the verdict.
 fn next(doctor: &mut Process) -> (Vec<(String, String)>, Value) {
     let mut changes = Vec::new();
     loop {
@@ -87,7 +88,7 @@ fn watch_asks_silent_editor_again() {
 }
 
 #[test]
-fn watch_for_a_person_ends_with_status() {
+fn watch_as_text_prints_changes_and_ends_with_status_1() {
     let setup = Setup::new();
     let lock = setup.publish(fake(Behaves::Well), &setup.lock());
     // In a private directory other users cannot reach the file, and its mode would be no problem.

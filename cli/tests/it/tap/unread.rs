@@ -18,7 +18,7 @@ fn unread(place: &Place, port: &str) -> (Tap, ChildStdout) {
     (Tap::of(process, place, port), out)
 }
 
-/// Passes a diff through the tap that is larger than a pipe.
+/// Passes a diff that is larger than the buffer of a pipe through the tap.
 fn diff(place: &Place, tap: &Tap, editor: &mut Process) {
     let mut agent = tap.agent(place, &["calls"]);
     let contents = "x".repeat(400_000);

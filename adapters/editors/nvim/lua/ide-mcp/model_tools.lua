@@ -11,7 +11,7 @@ local max_line = 300 -- bytes of each line
 local max_visited = 20000 -- entries of folders that are looked at without git
 local patience = 8000 -- milliseconds to wait for a language server
 
-local path = { type = 'string', description = 'The file: its absolute path, or that below the folder' }
+local path = { type = 'string', description = 'The absolute path of the file, or its path in the open folder' }
 
 local offers = {
   symbols = {
@@ -40,7 +40,7 @@ local offers = {
 --- Returns the tools with these names, for the configuration of the sidecar.
 function M.offer(names)
   return vim.tbl_map(function(name)
-    local offer = offers[name] or error(('there is no tool %s: symbols, references, files'):format(name), 0)
+    local offer = offers[name] or error(('there is no tool %s; the tools are symbols, references and files'):format(name), 0)
     return vim.tbl_extend('error', { name = name, models = true }, offer)
   end, names)
 end

@@ -75,7 +75,7 @@ local function present(proposal, focus)
   warn(tostring(problem))
 end
 
--- Shows a proposal once the person does not type, and has decided about the one that is shown.
+-- Shows a proposal as soon as the person has stopped typing, and has decided about the one on the screen.
 local function wait(proposal)
   turns.later(function()
     if place_of(proposal) and not proposal.is_shown then present(proposal, options().focus) end

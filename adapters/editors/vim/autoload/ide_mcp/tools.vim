@@ -12,7 +12,7 @@ const [max_results, max_files, max_bytes] = [200, 1000, 64 * 1024]
 const max_tags = 16 * 1024 * 1024 # bytes of all tags files: Vim searches them while the person waits, 0.3 s
 const max_time = 10'000 # milliseconds that a language server has to answer
 
-const path_argument = {type: 'string', description: 'The file, absolute or below the open folder'}
+const path_argument = {type: 'string', description: 'The absolute path of the file, or its path in the open folder'}
 
 const declared: dict<dict<any>> = {
   symbols: {

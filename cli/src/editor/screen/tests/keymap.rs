@@ -34,10 +34,10 @@ const CHANGED: &[(Action, &[&str])] = &[
 fn changed_keys_decide_about_proposals() {
     let rows = [
         ("accept", "Z", Some("FILE_SAVED")),
-        ("its second key", "\x1b[20~", Some("FILE_SAVED")),
-        ("its key in the table", "a", None),
+        ("the second key of accept", "\x1b[20~", Some("FILE_SAVED")),
+        ("the default key of accept", "a", None),
         ("reject", "-", Some("DIFF_REJECTED")),
-        ("its key in the table, again", "r", None),
+        ("the default key of reject", "r", None),
     ];
     for (name, keys, answer) in rows {
         let mut desk = desk(CHANGED);
@@ -68,7 +68,7 @@ fn changed_keys_end_the_editor() {
 }
 
 #[test]
-fn end_names_the_key_that_was_pressed() {
+fn editor_ends_by_each_of_its_keys_and_names_it() {
     for (key, name) in [("\x11", "Ctrl+Q"), ("\x1b[24~", "F12")] {
         let mut desk = desk(&[(Action::Quit, &["Ctrl+Q", "F12"]), (Action::SaveAs, &[])]);
         desk.keys(key);
