@@ -14,7 +14,7 @@ fn pages_name_the_defaults() {
     let (call, request) = (seconds(Timeout::CALL), seconds(Timeout::REQUEST));
     let mention = seconds(server.mention_timeout);
     let rows = [
-        ("docs/context.md", format!("the deadline of a call ({call}, ")),
+        ("docs/context.md", format!("you do not answer within {call} ")),
         ("docs/errors.md", format!("the session answered for you, after {call} ")),
         ("docs/errors.md", format!("after {request}, or your timeout")),
         ("docs/errors.md", format!("was not complete within {} ", seconds(limits.handshake))),
