@@ -1,6 +1,7 @@
 //! Shows the content blocks of a result, to a user or to a program that reads lines: text as it is, and one line for
 //! anything else.
 
+use crate::support::counted;
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::mcp::Content;
 use ide_mcp::rpc::from_json;
@@ -74,8 +75,7 @@ fn word(value: &Value, name: &str) -> Option<String> {
 /// Returns the size of the data that a member has in Base64.
 fn size(value: &Value, name: &str) -> Option<String> {
     let len = text(value, name)?.trim_end_matches('=').len();
-    let bytes = len.saturating_mul(3) / 4;
-    Some(format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" }))
+    Some(counted(len.saturating_mul(3) / 4, "byte"))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ mod script;
 mod search;
 
 use crate::support::transcript::{Side, Transcript, read};
-use crate::support::{NOT_BEGUN, Program, complain, write_line};
+use crate::support::{NOT_BEGUN, Program, complain, counted, write_line};
 use agent::AgentCore;
 use agent_script::AgentScript;
 use editor::EditorCore;
@@ -137,10 +137,8 @@ fn outcome_json(outcome: &Outcome, script: &Script) -> String {
 fn sameness(outcome: &Outcome, script: &Script) -> String {
     let (same, side, conns) = (outcome.same, script.side, script.expected.len());
     let end = seconds(script.end);
-    let plural = if conns == 1 { "" } else { "s" };
-    format!(
-        "no difference: the {side} sends the same {same} messages on {conns} connection{plural} in {end} s"
-    )
+    let conns = counted(conns, "connection");
+    format!("no difference: the {side} sends the same {same} messages on {conns} in {end} s")
 }
 
 fn show(difference: &Difference, side: Side) -> String {

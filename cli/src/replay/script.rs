@@ -1,5 +1,6 @@
 //! A transcript as one side saw it: its input with times, and the output that we expect.
 
+use crate::support::counted;
 use crate::support::message::Message;
 use crate::support::transcript::{Side, Transcript, What};
 use crate::support::units::{Piece, Unit, Units, frame};
@@ -165,11 +166,8 @@ impl Script {
                     rests.extend(units.finish().map(|unit| (*place, conn, unit)));
                 }
                 (Some(units), _) => {
-                    let left = units.left();
-                    let plural = if left == 1 { "" } else { "s" };
-                    script
-                        .uncompared
-                        .push(format!("{left} byte{plural} of connection {conn}: the {side} is cut off"));
+                    let left = counted(units.left(), "byte");
+                    script.uncompared.push(format!("{left} of connection {conn}: the {side} is cut off"));
                 }
                 (None, _) => {}
             }

@@ -7,6 +7,8 @@ mod colors;
 #[cfg(feature = "clap")]
 pub(crate) mod columns;
 mod complaints;
+#[cfg(any(feature = "agent", feature = "doctor", feature = "replay"))]
+mod counted;
 #[cfg(any(feature = "agent", feature = "replay"))]
 pub(crate) mod difference;
 #[cfg(feature = "clap")]
@@ -61,6 +63,8 @@ pub(crate) use colors::refuses_colors;
 #[cfg(feature = "clap")]
 pub(crate) use colors::{choose_colors, has_colors};
 pub(crate) use complaints::{complain, settle};
+#[cfg(any(feature = "agent", feature = "doctor", feature = "replay"))]
+pub(crate) use counted::counted;
 pub(crate) use lines::{BadLine, Line, Lines};
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 pub(crate) use loopback::{connect_checked, not_connected, report_unknown};

@@ -5,7 +5,7 @@ use crate::agent::commands::{Verdict, print, print_json};
 use crate::agent::events::{End, FormEvent, Link, Of, OutcomeLine, Pushed};
 use crate::agent::session::{Failure, Session, SessionEvent, Waiting};
 use crate::support::difference::{Extent, difference};
-use crate::support::json_line;
+use crate::support::{counted, json_line};
 use ide_mcp::Clock;
 use ide_mcp::ide::ClientEvent;
 use ide_mcp::mcp::{Form, FormAnswer, Timeout};
@@ -45,8 +45,7 @@ impl Script {
         if json {
             print_json(&json!({"event": "script", "steps": steps}))?;
         } else {
-            let plural = if steps == 1 { "" } else { "s" };
-            print(&format!("{}: {steps} step{plural}, all as expected", self.name))?;
+            print(&format!("{}: {}, all as expected", self.name, counted(steps, "step")))?;
         }
         Ok(Verdict::Good)
     }

@@ -82,7 +82,6 @@ mod tests {
     use super::*;
     use crate::doctor::kinds;
     use crate::doctor::rules::Verdict;
-    use crate::support::Shell;
 
     #[test]
     fn changes_have_a_time_and_a_mark() {
@@ -99,8 +98,7 @@ mod tests {
         let added = [finding(&kinds::NO_USABLE_EDITOR, "b"), finding(&kinds::LOCK_SOUND, "c")];
         let changes = [(Change::Removed, &removed), (Change::Added, &added[0]), (Change::Added, &added[1])];
         let verdict = Verdict::FindsNothing;
-        let report =
-            Report { findings: &added, verdict: &verdict, cwd: "/w", shell: Shell::Posix, has_agent: true };
+        let report = Report::of(&added, &verdict);
         // 2001-09-09T01:46:40Z
         let time = 1_000_000_000_000;
         let expected = [

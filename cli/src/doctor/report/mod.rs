@@ -28,6 +28,14 @@ pub(crate) struct Report<'a> {
     pub(crate) has_agent: bool,
 }
 
+#[cfg(test)]
+impl<'a> Report<'a> {
+    /// Returns a report about `/w` for a POSIX shell, with an agent in PATH.
+    const fn of(findings: &'a [Finding], verdict: &'a Verdict) -> Self {
+        Self { findings, verdict, cwd: "/w", shell: Shell::Posix, has_agent: true }
+    }
+}
+
 impl Report<'_> {
     fn count(&self, status: Status) -> usize {
         self.findings.iter().filter(|finding| finding.kind.status == status).count()

@@ -3,7 +3,7 @@
 use super::Report;
 use crate::doctor::kinds::{Kind, Status};
 use crate::doctor::rules::{Finding, Verdict, editor_named};
-use crate::support::{Shell, columns, has_colors};
+use crate::support::{Shell, columns, counted, has_colors};
 use anstyle::{AnsiColor, Style};
 use ide_mcp::ide::kit::display_safe;
 
@@ -87,14 +87,10 @@ pub(super) fn headline(report: &Report<'_>) -> String {
     let counts: Vec<String> = [Status::Problem, Status::Warning]
         .into_iter()
         .filter(|status| report.count(*status) > 0)
-        .map(|status| plural(report.count(status), status.word()))
+        .map(|status| counted(report.count(status), status.word()))
         .collect();
     let counts = if counts.is_empty() { "all is well".into() } else { counts.join(", ") };
     format!("An agent started in {cwd} {verdict}: {counts}.")
-}
-
-fn plural(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 pub(super) fn head(finding: &Finding, paint: Paint) -> Vec<String> {
@@ -120,7 +116,7 @@ pub(super) fn shown(finding: &Finding, shell: Shell, paint: Paint) -> Vec<String
 fn passed(report: &Report<'_>) -> String {
     let count = report.count(Status::Ok);
     let checks = if count < report.findings.len() { "other check" } else { "check" };
-    format!("{} found nothing wrong; --verbose lists them", plural(count, checks))
+    format!("{} found nothing wrong; --verbose lists them", counted(count, checks))
 }
 
 /// Returns the lines of a headline.
@@ -221,13 +217,7 @@ mod tests {
             finding(&kinds::LOCK_SOUND, "c", ""),
         ];
         let verdict = Verdict::Fails { port: 1, name: "E".into() };
-        let report = Report {
-            findings: &findings,
-            verdict: &verdict,
-            cwd: "/w",
-            shell: Shell::Posix,
-            has_agent: true,
-        };
+        let report = Report::of(&findings, &verdict);
         let expected = "\
 An agent started in /w finds \"E\" on port 1, but may not get in: 1 problem.
 
@@ -256,13 +246,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         let left = |message| finding(&kinds::LOCK_LEFT_OVER, message, "Remove all such files.");
         let other = finding(&kinds::LOCK_LEFT_OVER, "c", "Remove the file.");
         let findings = [left("a"), left("b"), other];
-        let report = Report {
-            findings: &findings,
-            verdict: &Verdict::FindsNothing,
-            cwd: "/w",
-            shell: Shell::Posix,
-            has_agent: true,
-        };
+        let report = Report::of(&findings, &Verdict::FindsNothing);
         let text = text(&report, false, PLAIN);
         let expected = "warning: a [lock-left-over]\nwarning: b [lock-left-over]\n    The editor";
         assert!(text.contains(expected), "{text}");
@@ -279,13 +263,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         for (shell, line) in
             [(Shell::Posix, "$ fix it"), (Shell::PowerShell, "PS> fix it"), (Shell::Cmd, "> fix it")]
         {
-            let report = Report {
-                findings: &findings,
-                verdict: &Verdict::FindsNothing,
-                cwd: "/w",
-                shell,
-                has_agent: true,
-            };
+            let report = Report { shell, ..Report::of(&findings, &Verdict::FindsNothing) };
             let text = text(&report, false, PLAIN);
             assert!(text.ends_with(&format!("\n      {line}")), "{text}");
         }
@@ -302,8 +280,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
             ("none, for a program", false, None, here),
         ];
         for (name, has_agent, columns, expected) in rows {
-            let report =
-                Report { findings: &[], verdict: &verdict, cwd: "/w", shell: Shell::Posix, has_agent };
+            let report = Report { has_agent, ..Report::of(&[], &verdict) };
             let text = text(&report, false, Paint { columns, ..PLAIN });
             assert!(text.contains(expected), "{name}: {text}");
             assert_eq!(report.exit_status(), 0, "{name}");
@@ -337,13 +314,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
                         )
                     })
                     .collect();
-                let report = Report {
-                    findings: &findings,
-                    verdict: &Verdict::FindsNothing,
-                    cwd: "/w",
-                    shell: Shell::Posix,
-                    has_agent: true,
-                };
+                let report = Report::of(&findings, &Verdict::FindsNothing);
                 let text = text(&report, verbose, PLAIN);
                 assert_eq!(text.matches(": says [").count(), shown, "{name}: {}", kind.id);
                 match more {
@@ -378,13 +349,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         let message = "\"E\" on port 1 refuses the token of its own lock file: 401 Unauthorized";
         let findings = [finding(&kinds::TOKEN_REFUSED, message, kinds::TOKEN_REFUSED.advice)];
         let verdict = Verdict::MustChoose(3);
-        let report = Report {
-            findings: &findings,
-            verdict: &verdict,
-            cwd: "/home/me/project",
-            shell: Shell::Posix,
-            has_agent: true,
-        };
+        let report = Report { cwd: "/home/me/project", ..Report::of(&findings, &verdict) };
         for width in [80, 60] {
             let text = text(&report, true, Paint { columns: Some(width), ..PLAIN });
             let is_command = |line: &str| line.trim_start().starts_with('$');
