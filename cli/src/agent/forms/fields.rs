@@ -20,23 +20,19 @@ pub(super) fn prompt(field: &FormField) -> String {
                 Some("date-time") => "a time, such as 2026-11-24T20:20:39Z".into(),
                 _ => "a text".to_owned(),
             };
-            let characters = bounds(min_length.as_ref(), max_length.as_ref());
+            let characters = bounds("of ", min_length.as_ref(), max_length.as_ref());
             if characters.is_empty() { kind } else { format!("{kind}{characters} characters") }
         }
         FieldKind::Number { is_integer, minimum, maximum } => {
             let kind = if *is_integer { "a whole number" } else { "a number" };
-            format!("{kind}{}", bounds(minimum.as_ref(), maximum.as_ref()))
+            format!("{kind}{}", bounds("of ", minimum.as_ref(), maximum.as_ref()))
         }
         FieldKind::Boolean => "yes or no".into(),
         FieldKind::Choice(choices) => format!("a number from 1 to {}", choices.len()),
         FieldKind::Choices { choices, min_items, max_items } => {
-            let count = bounds(min_items.as_ref(), max_items.as_ref());
+            let count = bounds("", min_items.as_ref(), max_items.as_ref());
             let kind = format!("comma-separated numbers from 1 to {}", choices.len());
-            if count.is_empty() {
-                kind
-            } else {
-                format!("{kind},{} of them", count.trim_start_matches(" of"))
-            }
+            if count.is_empty() { kind } else { format!("{kind},{count} of them") }
         }
         _ => "a value".into(),
     };
@@ -48,12 +44,12 @@ pub(super) fn prompt(field: &FormField) -> String {
     format!("  {kind}{enter} > ")
 }
 
-/// Returns the bounds with a space before them; empty if there are no bounds.
-fn bounds<N: ToString>(min: Option<&N>, max: Option<&N>) -> String {
+/// Returns the bounds with a space before them; empty if there are no bounds. `of` comes before a single bound.
+fn bounds<N: ToString>(of: &str, min: Option<&N>, max: Option<&N>) -> String {
     match (min.map(N::to_string), max.map(N::to_string)) {
         (Some(min), Some(max)) => format!(" from {min} to {max}"),
-        (Some(min), None) => format!(" of at least {min}"),
-        (None, Some(max)) => format!(" of at most {max}"),
+        (Some(min), None) => format!(" {of}at least {min}"),
+        (None, Some(max)) => format!(" {of}at most {max}"),
         (None, None) => String::new(),
     }
 }

@@ -207,6 +207,7 @@ mod tests {
     #[test]
     fn files_of_root_are_told_apart_from_ours() {
         if !rustix::process::geteuid().is_root() {
+            eprintln!("notice: skipped, since only root can give files to another user");
             return;
         }
         // The mode of ~/.claude, of ~/.claude/ide and of a lock file, with 0 for one of the last two that is missing;

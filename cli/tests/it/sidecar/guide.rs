@@ -44,11 +44,7 @@ fn asyncio_editor_of_the_guide_reads_a_long_proposal() {
     let Some(_editor) = editor_of(&place, "sidecar.md") else { return };
     let long = "line\n".repeat(200_000);
     let new = place.write("proposal", &long);
-    let begin = Instant::now();
-    while place.in_lock_dir().is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "the editor publishes no lock file");
-        thread::sleep(Duration::from_millis(10));
-    }
+    place.published("the editor", None);
     assert_eq!(place.agent(&["diff", "hello.txt", &new]).end().0, Some(0));
     assert_eq!(place.read("hello.txt"), long);
 }

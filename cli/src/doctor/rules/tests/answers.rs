@@ -69,11 +69,11 @@ pub(super) const CASES: &[Case] = &[
         },
         &["opencode-without-token"],
     ),
-    ("a leftover that was removed", |f| f.removed.push(asked(None)), &["leftover-removed"]),
-    ("a leftover that stays", |f| f.removed.push(asked(Some("no".into()))), &["leftover-stays"]),
+    ("a leftover that was removed", |f| f.removed.push(removal(None)), &["leftover-removed"]),
+    ("a leftover that stays", |f| f.removed.push(removal(Some("no".into()))), &["leftover-stays"]),
 ];
 
 /// Returns what became of a lock file that the doctor was asked to remove.
-fn asked(stays: Option<String>) -> Removed {
+fn removal(stays: Option<String>) -> Removed {
     Removed { path: "/p".into(), name: "E".into(), stays }
 }
